@@ -1,0 +1,132 @@
+"""ProcessedChunk: the one shape into which every provider's stream is normalized.
+
+A chunk is one of four kinds, told apart by `type`: text, a function call, an error, or the end. Every kind may also carry
+thoughts, token usage and the name of the upstream backend that served the request. `error` and `done` are terminal: a
+stream ends with exactly one of them.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+Dialect = Literal["openai-chat", "openai-responses", "anthropic", "google", "novelai"]
+"""The wire language of a provider: what its requests and its stream look like."""
+
+FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "error"]
+"""Why the model ended. What a provider says beyond these is kept in `DoneMetadata.finish_reason_raw` alone."""
+
+ProviderErrorType = Literal[
+    "api_error", "rate_limit", "content_blocked", "timeout", "provider_overloaded", "model_error"
+]
+ThoughtKind = Literal["summary", "raw"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ThoughtLogEntry(_Part):
+    """A piece of the model's reasoning: its own words (`raw`) or the provider's abridgement (`summary`).
+
+    Pieces of one kind that follow each other belong together: join them without a separator.
+    """
+
+    kind: ThoughtKind
+    content: str
+
+
+class Usage(_Part):
+    """Tokens of one provider call so far; the latest report wins, reports are never added up.
+
+    `input_tokens` counts the whole prompt, with what was read from or written to the provider's cache; the two cache
+    counts are parts of it, as `reasoning_tokens` is a part of `output_tokens`. None: the provider did not say.
+    """
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_input_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    total_tokens: int | None = None
+
+
+class FunctionCall(_Part):
+    """A tool call that the model asks for, complete.
+
+    `arguments_truncated`: `args` holds only a part of what the model was writing, so the call must not be run; when it is
+    false, `args` is exactly what the model produced. `thought_signature` goes back to the provider unchanged.
+    """
+
+    id: str
+    name: str
+    args: dict[str, JsonValue]
+    arguments_truncated: bool = False
+    thought_signature: str | None = None
+
+
+class ProviderError(_Part):
+    """A provider's refusal or failure, or a break of its stream, in one shape for every dialect.
+
+    `code` is the provider's own code where it gave one, else the HTTP status, else a code of ours such as
+    `stream_incomplete`. `message` is the provider's text. `retryable`: the same request may succeed later or with another
+    key. `retry_after_s`: seconds to wait, as the provider asked. `original`: the start of the body or event as it came.
+    """
+
+    type: ProviderErrorType
+    code: str
+    message: str
+    retryable: bool
+    retry_after_s: float | None = None
+    original: str | None = None
+
+
+class DoneMetadata(_Part):
+    """What is known at the end of a stream.
+
+    `finish_reason` is None when the provider gave none or one that we do not know; `finish_reason_raw` is its own word.
+    `replay` holds the provider-native reasoning parts (thinking blocks with signatures, reasoning details), in order and
+    unchanged, for the dialects that want them back together with tool results.
+    """
+
+    finish_reason: FinishReason | None = None
+    finish_reason_raw: str | None = None
+    model: str | None = None
+    response_id: str | None = None
+    replay: tuple[dict[str, JsonValue], ...] = ()
+
+
+class _Chunk(_Part):
+    thoughts: tuple[ThoughtLogEntry, ...] = ()
+    usage: Usage | None = None
+    serving_provider: str | None = None
+
+
+class TextChunk(_Chunk):
+    """Visible text that follows what came before; `content` is empty when the chunk only carries thoughts or usage."""
+
+    type: Literal["text"] = "text"
+    content: str
+
+
+class FunctionCallChunk(_Chunk):
+    """One complete tool call; calls come after the text, in the order in which the model made them."""
+
+    type: Literal["function_call"] = "function_call"
+    function_call: FunctionCall
+
+
+class ErrorChunk(_Chunk):
+    """The stream failed; nothing follows. Text that came before it stands."""
+
+    type: Literal["error"] = "error"
+    error: ProviderError
+
+
+class DoneChunk(_Chunk):
+    """The stream ended as it should; nothing follows."""
+
+    type: Literal["done"] = "done"
+    metadata: DoneMetadata = DoneMetadata()
+
+
+ProcessedChunk = Annotated[TextChunk | FunctionCallChunk | ErrorChunk | DoneChunk, Field(discriminator="type")]
