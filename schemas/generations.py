@@ -1,0 +1,27 @@
+"""What the orchestrator asks context to assemble for one provider call."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from schemas.base import GenerationNumber, Record, Snowflake, TurnId
+from schemas.inbox import Author
+
+
+class GenerationRequested(Record):
+    """One provider call of a turn, to be assembled.
+
+    `emitted` is the text that earlier generations of the turn have shown: the call continues after it. `why` says what
+    led to this generation: the turn's start, or the end of the one before.
+    """
+
+    channel_id: Snowflake
+    guild_id: Snowflake | None
+    turn: TurnId
+    generation: GenerationNumber
+    message_id: Snowflake
+    author: Author
+    content: str
+    emitted: str = ""
+    why: Literal["first", "lost"] = "first"
+    deadline_ms: Annotated[int, Field(gt=0)]

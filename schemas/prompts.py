@@ -1,0 +1,45 @@
+"""A provider-native request as context made it: all but the secret."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue
+
+from schemas.base import GenerationNumber, Model, Record, Snowflake, TurnId
+from schemas.chunks import Dialect
+
+
+class CredentialRef(Model):
+    """Which secret the provider worker adds, and how; the secret itself never enters a topic."""
+
+    name: str = Field(description="the credential's name in the worker's settings, or empty for none")
+    placement: Literal["bearer", "x-api-key", "x-goog-api-key", "none"]
+
+
+class StreamDeadlines(Model):
+    """How long the provider worker waits: for the connection, the first byte, between bytes, and in all, in ms.
+
+    Keep-alives do not reset `idle_ms`.
+    """
+
+    connect_ms: Annotated[int, Field(gt=0)] = 10_000
+    first_byte_ms: Annotated[int, Field(gt=0)] = 120_000
+    idle_ms: Annotated[int, Field(gt=0)] = 60_000
+    total_ms: Annotated[int, Field(gt=0)] = 600_000
+
+
+class ProviderRequest(Record):
+    """An HTTP request for one generation. Past `ttl_ms` after its record's time it is not sent but ends as expired."""
+
+    channel_id: Snowflake
+    turn: TurnId
+    generation: GenerationNumber
+    caused_by: Snowflake = Field(description="the snowflake of the turn's message, for channel-wide stops")
+    dialect: Dialect
+    provider: str
+    model: str
+    url: str
+    headers: dict[str, str] = Field(default_factory=dict)
+    body: dict[str, JsonValue]
+    credential: CredentialRef
+    ttl_ms: Annotated[int, Field(gt=0)] = 240_000
+    deadlines: StreamDeadlines = StreamDeadlines()

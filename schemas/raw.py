@@ -1,0 +1,129 @@
+"""Raw records: the provider's bytes as they came, a slice a record, then one end; all facts stand in headers.
+
+The value of a slice is what the provider sent and nothing else, so a raw topic read with `kcat` is just SSE text.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from schemas.chunks import Dialect
+from schemas.errors import HeaderInvalid
+from schemas.headers import HeaderReader, Headers
+
+SLICE = "RawSlice"
+END = "RawEnd"
+VERSION = 1
+
+Ending = Literal[
+    "eof",
+    "reset",
+    "stopped",
+    "http_error",
+    "connect_failed",
+    "first_byte_timeout",
+    "idle_timeout",
+    "total_timeout",
+    "too_large",
+    "expired",
+    "lost",
+]
+"""How a stream ended. `lost`: its holder died or was declared dead; written without a sequence by whoever noticed."""
+
+ENDINGS: tuple[Ending, ...] = get_args(Ending)
+DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
+
+
+@dataclass(frozen=True, slots=True)
+class RawOrigin:
+    """What every raw record of a stream says: whose it is and how to read it."""
+
+    turn: str
+    generation: int
+    instance: str
+    dialect: Dialect
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class RawSlice:
+    """Some bytes of a response body. `masked`: a secret that the provider echoed was overwritten, byte for byte."""
+
+    origin: RawOrigin
+    sequence: int
+    http_status: int
+    content_type: str
+    masked: bool = False
+
+    def headers(self) -> Headers:
+        """The headers that are particular to slices; the common facts are added by the writer."""
+        own: list[tuple[str, str]] = [
+            *_origin_headers(self.origin),
+            ("http-status", str(self.http_status)),
+            ("content-type", self.content_type),
+        ]
+        if self.masked:
+            own.append(("masked", "1"))
+        return tuple((name, value.encode()) for name, value in own)
+
+
+@dataclass(frozen=True, slots=True)
+class RawEnd:
+    """The end of a stream. `sequence` is the last slice's + 1, or None where it was declared lost by another.
+
+    `detail` is a short reason for people, without secrets. `retry_after` is the provider's header as it came.
+    """
+
+    origin: RawOrigin
+    sequence: int | None
+    ending: Ending
+    http_status: int | None = None
+    retry_after: str | None = None
+    detail: str | None = None
+
+    def headers(self) -> Headers:
+        """The headers that are particular to ends; the common facts are added by the writer."""
+        own: list[tuple[str, str | None]] = [
+            *_origin_headers(self.origin),
+            ("ending", self.ending),
+            ("http-status", None if self.http_status is None else str(self.http_status)),
+            ("retry-after", self.retry_after),
+            ("detail", self.detail),
+        ]
+        return tuple((name, value.encode()) for name, value in own if value is not None)
+
+
+def parse_raw(reader: HeaderReader) -> RawSlice | RawEnd:
+    """The raw record behind the headers; raises HeaderMissing or HeaderInvalid."""
+    facts = reader.facts()
+    origin = RawOrigin(
+        turn=reader.need("turn"),
+        generation=reader.need_number("generation"),
+        instance=reader.need("instance"),
+        dialect=reader.choice("dialect", DIALECTS),
+        model=reader.need("model"),
+    )
+    if facts.type == SLICE:
+        return RawSlice(
+            origin=origin,
+            sequence=reader.need_number("sequence"),
+            http_status=reader.need_number("http-status"),
+            content_type=reader.text("content-type") or "",
+            masked=reader.text("masked") == "1",
+        )
+    if facts.type == END:
+        ending = reader.choice("ending", ENDINGS)
+        if facts.sequence is None and ending != "lost":
+            raise HeaderInvalid(f"an end {ending!r} needs the header 'sequence'; only a lost one may stand without")
+        return RawEnd(
+            origin=origin,
+            sequence=facts.sequence,
+            ending=ending,
+            http_status=reader.number("http-status"),
+            retry_after=reader.text("retry-after"),
+            detail=reader.text("detail"),
+        )
+    raise HeaderInvalid(f"header 'type' is {facts.type[:40]!r}, neither {SLICE} nor {END}")
+
+
+def _origin_headers(origin: RawOrigin) -> list[tuple[str, str]]:
+    return [("instance", origin.instance), ("dialect", origin.dialect), ("model", origin.model)]
