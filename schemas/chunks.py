@@ -1,8 +1,8 @@
 """ProcessedChunk: the one shape into which every provider's stream is normalized.
 
-A chunk is one of four kinds, told apart by `type`: text, a function call, an error, or the end. Every kind may also carry
-thoughts, token usage and the name of the upstream backend that served the request. `error` and `done` are terminal: a
-stream ends with exactly one of them.
+A chunk is one of four kinds, told apart by `type`: text, a function call, an error, or the end. Every kind may also
+carry thoughts, token usage and the name of the upstream backend that served the request. `error` and `done` are
+terminal: a stream ends with exactly one of them.
 """
 
 from typing import Annotated, Literal
@@ -53,14 +53,17 @@ class Usage(_Part):
 class FunctionCall(_Part):
     """A tool call that the model asks for, complete.
 
-    `arguments_truncated`: `args` holds only a part of what the model was writing, so the call must not be run; when it is
-    false, `args` is exactly what the model produced. `thought_signature` goes back to the provider unchanged.
+    `arguments_truncated`: `args` holds only a part of what the model was writing, or nothing, so the call must not be
+    run; when it is false, `args` is exactly what the model produced. `raw_arguments` is then the text as it came, None
+    for a call whose arguments parsed. `thought_signature` goes back to the provider unchanged. `id` is the provider's,
+    or one that is unique in its stream only.
     """
 
     id: str
     name: str
     args: dict[str, JsonValue]
     arguments_truncated: bool = False
+    raw_arguments: str | None = None
     thought_signature: str | None = None
 
 
@@ -68,8 +71,9 @@ class ProviderError(_Part):
     """A provider's refusal or failure, or a break of its stream, in one shape for every dialect.
 
     `code` is the provider's own code where it gave one, else the HTTP status, else a code of ours such as
-    `stream_incomplete`. `message` is the provider's text. `retryable`: the same request may succeed later or with another
-    key. `retry_after_s`: seconds to wait, as the provider asked. `original`: the start of the body or event as it came.
+    `stream_incomplete`. `message` is the provider's text. `retryable`: the same request may succeed later or with
+    another key. `retry_after_s`: seconds to wait, as the provider asked. `original`: the start of the body or event as
+    it came.
     """
 
     type: ProviderErrorType
@@ -84,14 +88,16 @@ class DoneMetadata(_Part):
     """What is known at the end of a stream.
 
     `finish_reason` is None when the provider gave none or one that we do not know; `finish_reason_raw` is its own word.
-    `replay` holds the provider-native reasoning parts (thinking blocks with signatures, reasoning details), in order and
-    unchanged, for the dialects that want them back together with tool results.
+    `stopped`: the stream was closed on our side before its end, so the reply is cut. `replay` holds the provider-native
+    reasoning parts (thinking blocks with signatures, reasoning details), in order and complete, for the dialects that
+    want them back together with tool results.
     """
 
     finish_reason: FinishReason | None = None
     finish_reason_raw: str | None = None
     model: str | None = None
     response_id: str | None = None
+    stopped: bool = False
     replay: tuple[dict[str, JsonValue], ...] = ()
 
 
@@ -116,10 +122,11 @@ class FunctionCallChunk(_Chunk):
 
 
 class ErrorChunk(_Chunk):
-    """The stream failed; nothing follows. Text that came before it stands."""
+    """The stream failed; nothing follows. Text that came before it stands; calls that came before it are not run."""
 
     type: Literal["error"] = "error"
     error: ProviderError
+    metadata: DoneMetadata = DoneMetadata()
 
 
 class DoneChunk(_Chunk):
