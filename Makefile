@@ -1,0 +1,69 @@
+# What a developer types. Everything goes into .venv; nothing outside this folder is changed, but for caches in ~/.cache.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+
+# The first of these that is 3.11 or newer makes the virtual environment. `make PYTHON=/path/to/python3 ...` names one.
+PYTHON :=
+CANDIDATES := $(if $(PYTHON),$(PYTHON),python3.13 python3.12 python3.11 python3 python)
+
+.DEFAULT_GOAL := help
+.PHONY: help up test check clean
+
+help:
+	@echo "make up      start everything on this machine; Ctrl-C stops it"
+	@echo "             ONCE=1     run one turn, print it and exit"
+	@echo "             ARGS=...   more for 'odradek up', see make up ARGS=--help"
+	@echo "make test    run the tests on the best Kafka that this machine has"
+	@echo "             ARGS=...   more for pytest, such as ARGS='tests/brokers -k embedded'"
+	@echo "             ODRADEK_TEST_KAFKA=HOST:PORT, jvm, container or embedded names the Kafka"
+	@echo "make check   linters, formatting, types and the direction of imports"
+	@echo "make clean   remove .venv, builds and caches of this folder"
+
+up: $(VENV)/.for-up
+	@exec $(BIN)/odradek up $(if $(ONCE),--once) $(ARGS)
+
+test: $(VENV)/.for-test
+	@exec $(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.for-check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+clean:
+	rm -rf $(VENV) .run dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A stamp says that what a goal needs is installed; it is old once pyproject.toml is newer.
+$(VENV)/.for-up: pyproject.toml | $(VENV)/pyvenv.cfg
+	@echo "installing odradek into $(VENV)"
+	@$(PIP) install -e .
+	@touch $@
+
+$(VENV)/.for-test: pyproject.toml | $(VENV)/pyvenv.cfg
+	@echo "installing odradek and what its tests need into $(VENV)"
+	@$(PIP) install -e '.[test]'
+	@touch $@ $(VENV)/.for-up
+
+$(VENV)/.for-check: pyproject.toml | $(VENV)/pyvenv.cfg
+	@echo "installing odradek, its tests' needs and the linters into $(VENV)"
+	@$(PIP) install -e '.[dev]'
+	@touch $@ $(VENV)/.for-test $(VENV)/.for-up
+
+$(VENV)/pyvenv.cfg:
+	@for python in $(CANDIDATES); do \
+	  "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+	  if ! "$$python" -c 'import ensurepip, venv' 2>/dev/null; then \
+	    echo "$$python has no venv module. Debian and Ubuntu: sudo apt install python3-venv" >&2; exit 1; \
+	  fi; \
+	  echo "making $(VENV) with $$("$$python" --version)"; \
+	  "$$python" -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }; \
+	  exit 0; \
+	done; \
+	echo "Odradek needs Python 3.11 or newer, and none of these is: $(CANDIDATES)." >&2; \
+	echo "Install one (Debian and Ubuntu: sudo apt install python3 python3-venv; macOS: brew install python)," >&2; \
+	echo "or name one: make PYTHON=/path/to/python3 ..." >&2; \
+	exit 1
