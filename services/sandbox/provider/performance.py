@@ -97,7 +97,7 @@ def _stream_acts(play: Stream, encoder: Encoder, reply: str, input_tokens: int) 
                     yield from _writes(encoder.thinking(delta))
             case ToolCall():
                 counted.calls += 1
-                for event in encoder.tool_call(step, counted.calls):
+                for event in encoder.tool_call(step):
                     yield _Beat()
                     yield Write(event)
             case Pause():

@@ -17,14 +17,15 @@ _SENTENCES_A_PARAGRAPH: Final = 3
 _QUOTE_CHARS: Final = 280
 
 _PATH = (
-    "On its way here your message became a record in `inbox`. The orchestrator folded it into the state of this channel "
-    "and asked for a generation in `generations`; context wrote the native request to `prompts`; the provider worker "
-    "claimed it, called me, and now writes every byte I send to `raw`. The normalizer turns those bytes into chunks, which "
-    "go back to `inbox`, and the orchestrator cuts them into the messages you see, by way of `deliveries`."
+    "On its way here your message became a record in `inbox`. The orchestrator folded it into the state of this "
+    "channel and asked for a generation in `generations`; context wrote the native request to `prompts`; the provider "
+    "worker claimed it, called me, and now writes every byte I send to `raw`. The normalizer turns those bytes into "
+    "chunks, which go back to `inbox`, and the orchestrator cuts them into the messages you see, by way of "
+    "`deliveries`."
 )
 _ORDER = (
-    "All of that is keyed by the channel, so whatever happens here happens in one order, and a slow neighbour cannot hold "
-    "it up. Kill any of the workers while I speak: another one picks up the log where it was left, and you should read "
+    "All of that is keyed by the channel, so whatever happens here happens in one order, and a slow neighbour cannot "
+    "hold it up. Kill any of the workers while I speak: another one picks up the log where it was left, and you should read "
     "neither a gap nor a repetition."
 )
 _HINT = "Say `help` to see what else I can do."
@@ -111,8 +112,8 @@ def _echo(question: str) -> str:
     if "stop" in words:
         opening = "You speak of stopping, so here is something to stop:"
         closing = (
-            "A stop is written to `control` and to `inbox`. The first makes the provider close this connection at once, "
-            "the second decides in order what becomes of the turn. Press Stop while I am still talking and see how "
+            "A stop is written to `control` and to `inbox`. The first makes the provider close this connection at "
+            "once, the second decides in order what becomes of the turn. Press Stop while I am still talking and see how "
             "quickly I fall silent."
         )
     elif words & {"hello", "hi", "hey"}:

@@ -91,8 +91,8 @@ Step = Annotated[Reply | Text | Thinking | ToolCall | Pause | KeepAlive, Field(d
 class Finish:
     """The dialect's proper end.
 
-    `reason` is `stop`, `length`, `tool_calls`, `content_filter` or a raw one to pass on; None chooses between `stop` and
-    `tool_calls`. Usage is counted from the prompt's words and the deltas unless given.
+    `reason` is `stop`, `length`, `tool_calls`, `content_filter` or a raw one to pass on; None chooses between `stop`
+    and `tool_calls`. Usage is counted from the prompt's words and the deltas unless given.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT

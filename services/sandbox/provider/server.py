@@ -103,7 +103,7 @@ class SandboxProvider:
         await runner.cleanup()
 
     async def wait_for_call(self, predicate: Callable[[Call], bool] = lambda _: True, timeout: float = 10.0) -> Call:  # noqa: ASYNC109
-        """The first kept or future call for which the predicate holds; raises `TimeoutError` after `timeout` seconds."""
+        """The first kept or future call that the predicate accepts; raises `TimeoutError` after `timeout` seconds."""
         found: list[Call] = []
 
         def seen() -> bool:

@@ -93,9 +93,9 @@ class _Encoder:
         events.append(self._delta({"type": "thinking_delta", "thinking": delta}))
         return events
 
-    def tool_call(self, call: ToolCall, number: int) -> list[bytes]:
+    def tool_call(self, call: ToolCall) -> list[bytes]:
         events = self._start() + self._stop_block()
-        name = call.id or f"toolu_sandbox_{number}"
+        name = call.id or f"toolu_sandbox_{self._head.number}_{self._index + 1}"
         events.append(self._start_block({"type": "tool_use", "id": name, "name": call.name, "input": {}}))
         events += [self._delta({"type": "input_json_delta", "partial_json": p}) for p in pieces(call.arguments)]
         events.append(self._event("content_block_stop", {"index": self._index}))

@@ -37,8 +37,8 @@ class Encoder(Protocol):
         """Events of one delta of thinking."""
         ...
 
-    def tool_call(self, call: ToolCall, number: int) -> list[bytes]:
-        """Events of a whole tool call, the `number`-th of the reply, counted from 1."""
+    def tool_call(self, call: ToolCall) -> list[bytes]:
+        """Events of a whole tool call."""
         ...
 
     def finish(self, reason: str, usage: Usage) -> list[bytes]:

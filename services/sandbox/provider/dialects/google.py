@@ -69,7 +69,7 @@ class _Encoder:
     def thinking(self, delta: str) -> list[bytes]:
         return [self._chunk({"content": {"parts": [{"text": delta, "thought": True}], "role": "model"}})]
 
-    def tool_call(self, call: ToolCall, number: int) -> list[bytes]:
+    def tool_call(self, call: ToolCall) -> list[bytes]:
         try:
             arguments = msgspec.json.decode("".join(pieces(call.arguments)) or "{}", type=dict[str, object])
         except msgspec.DecodeError:

@@ -76,6 +76,8 @@ class _Encoder:
             "model": head.model,
             "system_fingerprint": "fp_sandbox",
         }
+        self._number = head.number
+        self._calls = 0
         self._opened = False
 
     def text(self, delta: str) -> list[bytes]:
@@ -84,11 +86,12 @@ class _Encoder:
     def thinking(self, delta: str) -> list[bytes]:
         return self._delta({"reasoning_content": delta})
 
-    def tool_call(self, call: ToolCall, number: int) -> list[bytes]:
-        index = number - 1
+    def tool_call(self, call: ToolCall) -> list[bytes]:
+        index = self._calls
+        self._calls += 1
         opening: dict[str, object] = {
             "index": index,
-            "id": call.id or f"call_sandbox_{number}",
+            "id": call.id or f"call_sandbox_{self._number}_{index}",
             "type": "function",
             "function": {"name": call.name, "arguments": ""},
         }

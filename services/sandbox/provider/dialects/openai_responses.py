@@ -78,14 +78,14 @@ class _Encoder:
         events.append(self._event("response.reasoning_summary_text.delta", {**place, "delta": delta}))
         return events
 
-    def tool_call(self, call: ToolCall, number: int) -> list[bytes]:
+    def tool_call(self, call: ToolCall) -> list[bytes]:
         events = self._start() + self._close_item()
         place = self._place("fc")
         item: dict[str, object] = {
             "id": place["item_id"],
             "type": "function_call",
             "status": "in_progress",
-            "call_id": call.id or f"call_sandbox_{number}",
+            "call_id": call.id or f"call_sandbox_{self._head.number}_{len(self._output)}",
             "name": call.name,
             "arguments": "",
         }
