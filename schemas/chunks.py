@@ -7,7 +7,9 @@ terminal: a stream ends with exactly one of them.
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import Field, JsonValue
+
+from schemas.base import Model
 
 Dialect = Literal["openai-chat", "openai-responses", "anthropic", "google", "novelai"]
 """The wire language of a provider: what its requests and its stream look like."""
@@ -21,11 +23,7 @@ ProviderErrorType = Literal[
 ThoughtKind = Literal["summary", "raw"]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class ThoughtLogEntry(_Part):
+class ThoughtLogEntry(Model):
     """A piece of the model's reasoning: its own words (`raw`) or the provider's abridgement (`summary`).
 
     Pieces of one kind that follow each other belong together: join them without a separator.
@@ -35,7 +33,7 @@ class ThoughtLogEntry(_Part):
     content: str
 
 
-class Usage(_Part):
+class Usage(Model):
     """Tokens of one provider call so far; the latest report wins, reports are never added up.
 
     `input_tokens` counts the whole prompt, with what was read from or written to the provider's cache; the two cache
@@ -50,7 +48,7 @@ class Usage(_Part):
     total_tokens: int | None = None
 
 
-class FunctionCall(_Part):
+class FunctionCall(Model):
     """A tool call that the model asks for, complete.
 
     `arguments_truncated`: `args` holds only a part of what the model was writing, or nothing, so the call must not be
@@ -67,7 +65,7 @@ class FunctionCall(_Part):
     thought_signature: str | None = None
 
 
-class ProviderError(_Part):
+class ProviderError(Model):
     """A provider's refusal or failure, or a break of its stream, in one shape for every dialect.
 
     `code` is the provider's own code where it gave one, else the HTTP status, else a code of ours such as
@@ -84,7 +82,7 @@ class ProviderError(_Part):
     original: str | None = None
 
 
-class DoneMetadata(_Part):
+class DoneMetadata(Model):
     """What is known at the end of a stream.
 
     `finish_reason` is None when the provider gave none or one that we do not know; `finish_reason_raw` is its own word.
@@ -101,7 +99,7 @@ class DoneMetadata(_Part):
     replay: tuple[dict[str, JsonValue], ...] = ()
 
 
-class _Chunk(_Part):
+class _Chunk(Model):
     thoughts: tuple[ThoughtLogEntry, ...] = ()
     usage: Usage | None = None
     serving_provider: str | None = None

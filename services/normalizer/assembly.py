@@ -1,0 +1,216 @@
+"""Canonical events become chunks: what a reply is made of, whichever provider it came from."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, assert_never
+
+from schemas.chunks import (
+    DoneChunk,
+    DoneMetadata,
+    ErrorChunk,
+    FinishReason,
+    FunctionCallChunk,
+    ProcessedChunk,
+    ProviderError,
+    TextChunk,
+    ThoughtKind,
+    ThoughtLogEntry,
+    Usage,
+)
+from services.normalizer.errors import stream_error
+from services.normalizer.events import (
+    EndMark,
+    Event,
+    Failed,
+    Finish,
+    ReplayPart,
+    Served,
+    Start,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+    UsageReport,
+)
+from services.normalizer.tool_calls import ToolCalls
+from services.normalizer.unicode import PairJoiner, clean, clean_json
+
+
+class Assembly:
+    """The state of one reply. Text and thoughts leave it at once; calls, usage and the finish wait for the end.
+
+    `ended`: the stream said that nothing follows. `error`: what failed inside the stream. After either, events are not
+    taken any more.
+    """
+
+    def __init__(self, model: str) -> None:
+        self.ended = False
+        self.error: ProviderError | None = None
+        self._model = model
+        self._response_id = ""
+        self._provider = ""
+        self._text: list[str] = []
+        self._thoughts: list[tuple[ThoughtKind, list[str]]] = []
+        self._text_pairs = PairJoiner()
+        self._thought_pairs: dict[ThoughtKind, PairJoiner] = {"raw": PairJoiner(), "summary": PairJoiner()}
+        self._calls = ToolCalls()
+        self._replay: list[dict[str, Any]] = []
+        self._usage: UsageReport | None = None
+        self._finish: Finish | None = None
+
+    @property
+    def finished(self) -> bool:
+        """The reply is complete: it has a finish reason or an end mark."""
+        return self.ended or self._finish is not None
+
+    def take(self, events: Iterable[Event]) -> bool:
+        """Take events up to the first that ends the stream; False when there was one."""
+        for event in events:
+            if isinstance(event, TextDelta):
+                self._text.append(event.text)
+            elif isinstance(event, ThinkingDelta):
+                self._think(event)
+            elif isinstance(event, EndMark):
+                self.ended = True
+                return False
+            elif isinstance(event, Failed):
+                self.error = event.error
+                return False
+            else:
+                self._take_other(event)
+        return True
+
+    def drain(self) -> list[ProcessedChunk]:
+        """Text and thoughts that came since the last call, as one chunk, or nothing."""
+        if not self._text and not self._thoughts:
+            return []
+        text = self._text_pairs.push("".join(self._text))
+        thoughts: list[tuple[ThoughtKind, str]] = [
+            (kind, self._thought_pairs[kind].push("".join(pieces))) for kind, pieces in self._thoughts
+        ]
+        self._text.clear()
+        self._thoughts.clear()
+        return self._text_chunk(text, thoughts)
+
+    def complete(self) -> list[ProcessedChunk]:
+        """The chunks at the end of a reply that the provider finished."""
+        calls = self._calls.finished(complete=True)
+        unusable = self._calls.nameless() or any(call.arguments_truncated for call in calls)
+        chunks: list[ProcessedChunk] = [*self._leftover(), *(FunctionCallChunk(function_call=call) for call in calls)]
+        error = self._finish_error()
+        if error is None and unusable:
+            error = stream_error("tool_arguments_invalid", "the model wrote a tool call that cannot be read")
+        reason = self._reason(has_calls=bool(calls))
+        if error is not None:
+            return [*chunks, self._error_chunk(error, reason)]
+        return [*chunks, self._done_chunk(reason, stopped=False)]
+
+    def failed(self, error: ProviderError) -> list[ProcessedChunk]:
+        """The chunks at the end of a stream that broke; calls are told, but none is certain to be whole."""
+        calls = self._calls.finished(complete=False)
+        return [
+            *self._leftover(),
+            *(FunctionCallChunk(function_call=call) for call in calls),
+            self._error_chunk(error, self._finish.reason if self._finish else None),
+        ]
+
+    def stopped(self) -> list[ProcessedChunk]:
+        """The chunks at the end of a stream that was closed on our side: no calls, since none was finished."""
+        return [*self._leftover(), self._done_chunk(None, stopped=True)]
+
+    def _take_other(self, event: ToolCallDelta | Start | Served | UsageReport | Finish | ReplayPart) -> None:
+        match event:
+            case ToolCallDelta():
+                self._calls.add(event)
+            case Start():
+                self._model = clean(event.model) or self._model
+                self._response_id = self._response_id or clean(event.response_id)
+            case Served():
+                self._provider = self._provider or clean(event.provider)
+            case UsageReport():
+                self._usage = event if self._usage is None else _later(self._usage, event)
+            case Finish():
+                self._finish = event
+            case ReplayPart():
+                self._keep(event.part)
+            case _:
+                assert_never(event)
+
+    def _think(self, event: ThinkingDelta) -> None:
+        if self._thoughts and self._thoughts[-1][0] == event.kind:
+            self._thoughts[-1][1].append(event.text)
+        else:
+            self._thoughts.append((event.kind, [event.text]))
+
+    def _keep(self, part: dict[str, Any]) -> None:
+        """A part that JSON readers could not hold would be refused by the provider too."""
+        try:
+            self._replay.append(clean_json(part))
+        except ValueError:
+            return
+
+    def _text_chunk(self, text: str, thoughts: Sequence[tuple[ThoughtKind, str]]) -> list[ProcessedChunk]:
+        entries = tuple(ThoughtLogEntry(kind=kind, content=content) for kind, content in thoughts if content)
+        return [TextChunk(content=text, thoughts=entries)] if text or entries else []
+
+    def _leftover(self) -> list[ProcessedChunk]:
+        thoughts: list[tuple[ThoughtKind, str]] = [(kind, pairs.close()) for kind, pairs in self._thought_pairs.items()]
+        return [*self.drain(), *self._text_chunk(self._text_pairs.close(), thoughts)]
+
+    def _finish_error(self) -> ProviderError | None:
+        """A finish that is a failure: the provider blocked the reply, or gave it up."""
+        if self._finish is None or self._finish.reason not in ("content_filter", "error"):
+            return None
+        raw = clean(self._finish.raw)[:100]
+        if self._finish.reason == "error":
+            return stream_error(raw, "the provider ended the reply with an error", retryable=False)
+        return ProviderError(
+            type="content_blocked", code=raw, message="the provider blocked the reply", retryable=False
+        )
+
+    def _reason(self, *, has_calls: bool) -> FinishReason | None:
+        """Calls decide: providers end a reply with calls by `stop`, and one without by `tool_calls`."""
+        reason = self._finish.reason if self._finish else None
+        if has_calls and reason in (None, "stop"):
+            return "tool_calls"
+        if not has_calls and reason == "tool_calls":
+            return "stop"
+        return reason
+
+    def _metadata(self, reason: FinishReason | None, *, stopped: bool) -> DoneMetadata:
+        return DoneMetadata(
+            finish_reason=reason,
+            finish_reason_raw=clean(self._finish.raw) if self._finish else None,
+            model=self._model or None,
+            response_id=self._response_id or None,
+            stopped=stopped,
+            replay=tuple(self._replay),
+        )
+
+    def _usage_now(self) -> Usage | None:
+        usage = self._usage
+        if usage is None:
+            return None
+        return Usage(**{name: getattr(usage, name) for name in UsageReport.__struct_fields__})
+
+    def _error_chunk(self, error: ProviderError, reason: FinishReason | None) -> ErrorChunk:
+        return ErrorChunk(
+            error=error,
+            metadata=self._metadata(reason, stopped=False),
+            usage=self._usage_now(),
+            serving_provider=self._provider or None,
+        )
+
+    def _done_chunk(self, reason: FinishReason | None, *, stopped: bool) -> DoneChunk:
+        return DoneChunk(
+            metadata=self._metadata(reason, stopped=stopped),
+            usage=self._usage_now(),
+            serving_provider=self._provider or None,
+        )
+
+
+def _later(before: UsageReport, now: UsageReport) -> UsageReport:
+    return UsageReport(
+        **{
+            name: getattr(before, name) if getattr(now, name) is None else getattr(now, name)
+            for name in UsageReport.__struct_fields__
+        }
+    )

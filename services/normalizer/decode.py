@@ -1,0 +1,85 @@
+"""Payloads into typed structs: strict and fast first, then field by field, so that one odd value costs only itself.
+
+msgspec refuses a payload with a lone surrogate escape, with bytes that are not UTF-8, or with a field of another type
+than declared. Providers send all three, so what fails is read again by the standard library's parser and fitted.
+"""
+
+import json
+from types import UnionType
+from typing import Any, Generic, TypeGuard, TypeVar, get_args, get_origin
+
+import msgspec
+
+UNREADABLE = (ValueError, RecursionError)
+"""What the parsers raise on bytes that are not JSON, or are JSON meant to hurt."""
+
+_StructT = TypeVar("_StructT", bound=msgspec.Struct)
+_UNFIT = object()
+
+
+def is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    """A JSON object, out of a value that a JSON parser made."""
+    return isinstance(value, dict)
+
+
+def is_array(value: object) -> TypeGuard[list[Any]]:
+    """A JSON array, out of a value that a JSON parser made."""
+    return isinstance(value, list)
+
+
+def loads(data: bytes) -> Any:
+    """Any JSON value; wrong UTF-8 becomes U+FFFD, lone surrogates are kept. Raises one of UNREADABLE."""
+    return json.loads(data.decode("utf-8", "replace"))
+
+
+class PayloadDecoder(Generic[_StructT]):
+    """Decodes one dialect's payloads into its struct, whose fields must all have defaults."""
+
+    def __init__(self, struct: type[_StructT]) -> None:
+        self._struct = struct
+        self._strict = msgspec.json.Decoder(struct)
+
+    def decode(self, data: bytes) -> _StructT | None:
+        """The payload; fields that do not fit their type keep their defaults. None when it is no JSON object."""
+        try:
+            return self._strict.decode(data)
+        except UNREADABLE:
+            pass
+        try:
+            value = loads(data)
+        except UNREADABLE:
+            return None
+        return _fit_struct(value, self._struct) if is_object(value) else None
+
+
+def _fit_struct(value: dict[str, Any], struct: type[_StructT]) -> _StructT:
+    fitted: dict[str, Any] = {}
+    for known in msgspec.structs.fields(struct):
+        if known.encode_name in value:
+            found = _fit(value[known.encode_name], known.type)
+            if found is not _UNFIT:
+                fitted[known.name] = found
+    return struct(**fitted)
+
+
+def _fit(value: Any, wanted: Any) -> Any:
+    if wanted is object or (value is None and wanted is type(None)):
+        return value
+    if isinstance(wanted, UnionType):
+        return next((found for arm in get_args(wanted) if (found := _fit(value, arm)) is not _UNFIT), _UNFIT)
+    if get_origin(wanted) is list:
+        if not is_array(value):
+            return _UNFIT
+        (item,) = get_args(wanted)
+        return [found for one in value if (found := _fit(one, item)) is not _UNFIT]
+    if isinstance(wanted, type) and issubclass(wanted, msgspec.Struct):
+        return _fit_struct(value, wanted) if is_object(value) else _UNFIT
+    if isinstance(value, bool):
+        return _UNFIT
+    if wanted is str and isinstance(value, str | int):
+        return str(value)
+    if wanted is int and isinstance(value, int):
+        return value
+    if wanted is int and isinstance(value, float) and value.is_integer():
+        return int(value)
+    return _UNFIT

@@ -1,0 +1,33 @@
+"""The wire languages of providers, one module each: payloads in, canonical events out.
+
+In: what a payload means. Not in: framing (services.normalizer.sse) and what a reply is made of
+(services.normalizer.assembly). A dialect keeps state of one stream and has no other effects. Another dialect is one
+module and one row in `DIALECTS`.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from schemas.chunks import Dialect
+from services.normalizer.dialects.anthropic import Anthropic
+from services.normalizer.dialects.openai_chat import OpenAIChat
+from services.normalizer.events import Event
+from services.normalizer.sse import SseEvent
+
+
+class StreamDialect(Protocol):
+    """Reads one stream of one wire language."""
+
+    def read(self, event: SseEvent, out: list[Event]) -> None:
+        """Append what this event says. Never raises: what cannot be read becomes a Failed event."""
+        ...
+
+    def close(self, out: list[Event]) -> None:
+        """Append what was held back, because nothing follows."""
+        ...
+
+
+DIALECTS: Mapping[Dialect, Callable[[], StreamDialect]] = {
+    "openai-chat": OpenAIChat,
+    "anthropic": Anthropic,
+}

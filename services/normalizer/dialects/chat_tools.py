@@ -1,0 +1,85 @@
+"""Tool calls of chat streams: which call a piece belongs to.
+
+Pieces should carry `index`; some providers leave it out, reuse one index for several calls, repeat the name, or send a
+new id with every piece. A call gets a slot when it first appears, and keeps it.
+"""
+
+from typing import Any
+
+import msgspec
+
+from services.normalizer.decode import is_object
+from services.normalizer.events import Event, ToolCallDelta
+
+
+class FunctionPart(msgspec.Struct):
+    """`function` of a piece: the name and some of the arguments, which may also come as an object."""
+
+    name: str | None = None
+    arguments: object = None
+
+
+class ToolPart(msgspec.Struct):
+    """One entry of `delta.tool_calls`."""
+
+    index: int | None = None
+    id: str | None = None
+    function: FunctionPart | None = None
+
+
+class ToolSlots:
+    """Finds the slots of one stream's calls."""
+
+    def __init__(self) -> None:
+        self._ids: list[str] = []
+        self._names: list[str] = []
+        self._by_index: dict[int, int] = {}
+        self._by_id: dict[str, int] = {}
+        self._by_position: dict[int, int] = {}
+        self._legacy: int | None = None
+
+    def read(self, parts: list[ToolPart], out: list[Event]) -> None:
+        """Append a delta for each piece."""
+        for position, part in enumerate(parts):
+            call_id = part.id or ""
+            name = (part.function.name if part.function else None) or ""
+            slot = self._slot(part.index, position, call_id, name)
+            out.append(self._delta(slot, call_id, name, part.function.arguments if part.function else None))
+
+    def read_legacy(self, part: FunctionPart, out: list[Event]) -> None:
+        """Append a delta for `function_call`, the single call of the time before tools."""
+        if self._legacy is None:
+            self._legacy = self._open()
+        out.append(self._delta(self._legacy, "", part.name or "", part.arguments))
+
+    def _slot(self, index: int | None, position: int, call_id: str, name: str) -> int:
+        if index is not None:
+            slot = self._by_index.get(index)
+            if slot is None or self._is_another(slot, call_id, name):
+                slot = self._by_index[index] = self._open()
+        elif call_id and call_id in self._by_id:
+            slot = self._by_id[call_id]
+        else:
+            slot = self._by_position.get(position)
+            if slot is None or self._is_another(slot, call_id, name) or (name and self._names[slot] not in ("", name)):
+                slot = self._open()
+        self._by_position[position] = slot
+        if call_id:
+            self._by_id.setdefault(call_id, slot)
+        return slot
+
+    def _is_another(self, slot: int, call_id: str, name: str) -> bool:
+        """A new id begins a new call; without a name it is a provider that makes up an id for every piece."""
+        return bool(call_id and name and self._ids[slot] and call_id != self._ids[slot])
+
+    def _open(self) -> int:
+        self._ids.append("")
+        self._names.append("")
+        return len(self._ids) - 1
+
+    def _delta(self, slot: int, call_id: str, name: str, arguments: Any) -> ToolCallDelta:
+        self._ids[slot] = self._ids[slot] or call_id
+        self._names[slot] = self._names[slot] or name
+        if isinstance(arguments, str):
+            return ToolCallDelta(slot, call_id, name, arguments)
+        return ToolCallDelta(slot, call_id, name, given=arguments if is_object(arguments) else None)

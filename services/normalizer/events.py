@@ -1,0 +1,90 @@
+"""The canonical events between a dialect and the assembly: what a provider said, in no provider's words.
+
+A dialect knows the wire; the assembly (services.normalizer.assembly) knows what a reply is. Everything between them is
+one of these values.
+"""
+
+from typing import Any
+
+import msgspec
+
+from schemas.chunks import FinishReason, ProviderError, ThoughtKind
+
+
+class Start(msgspec.Struct, frozen=True, gc=False):
+    """The provider named the model or the response; later, non-empty names replace earlier ones."""
+
+    model: str = ""
+    response_id: str = ""
+
+
+class Served(msgspec.Struct, frozen=True, gc=False):
+    """The upstream backend that a router chose."""
+
+    provider: str
+
+
+class TextDelta(msgspec.Struct, frozen=True, gc=False):
+    """Visible text; may end or begin with half of a surrogate pair."""
+
+    text: str
+
+
+class ThinkingDelta(msgspec.Struct, frozen=True, gc=False):
+    """Reasoning; may end or begin with half of a surrogate pair."""
+
+    text: str
+    kind: ThoughtKind = "raw"
+
+
+class ToolCallDelta(msgspec.Struct, frozen=True):
+    """A piece of the tool call in `slot`; calls are in the order in which their slots first appear.
+
+    Empty strings say nothing. `id` and `name` are set by the first piece that has them. `arguments` is appended to the
+    raw JSON text. `given` is a whole argument object, which counts only if no text comes.
+    """
+
+    slot: int
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+    given: dict[str, Any] | None = None
+
+
+class ReplayPart(msgspec.Struct, frozen=True):
+    """A complete provider-native reasoning part, to be sent back unchanged."""
+
+    part: dict[str, Any]
+
+
+class UsageReport(msgspec.Struct, frozen=True, gc=False):
+    """Token counts as schemas.chunks.Usage means them; cumulative, None says nothing."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_input_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    total_tokens: int | None = None
+
+
+class Finish(msgspec.Struct, frozen=True, gc=False):
+    """The model ended; usage, late text or an error may still follow. `reason` is None for an unknown word."""
+
+    reason: FinishReason | None
+    raw: str
+
+
+class EndMark(msgspec.Struct, frozen=True, gc=False):
+    """The stream says that nothing follows."""
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """The provider reported an error inside the stream, or the stream cannot be read."""
+
+    error: ProviderError
+
+
+Event = (
+    Start | Served | TextDelta | ThinkingDelta | ToolCallDelta | ReplayPart | UsageReport | Finish | EndMark | Failed
+)

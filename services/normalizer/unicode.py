@@ -1,0 +1,67 @@
+"""Surrogates: halves of a pair are joined over deltas, and a lone one never leaves the normalizer.
+
+JSON can write a character beyond U+FFFF as two escapes, and a provider that cuts its deltas by UTF-16 units puts one in
+each. UTF-8, and so every later record, cannot hold a lone half.
+"""
+
+import math
+from typing import Any
+
+_MAX_DEPTH = 100
+
+
+def is_clean(text: str) -> bool:
+    """No surrogates in it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def clean(text: str) -> str:
+    """Halves that stand side by side joined, lone ones replaced by U+FFFD."""
+    if is_clean(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def clean_json(value: Any, depth: int = _MAX_DEPTH) -> Any:
+    """A JSON value that every reader of ours can hold: clean strings, finite numbers, at most `depth` levels.
+
+    Raises ValueError when the value is deeper or holds a number that JSON cannot write.
+    """
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("a number beyond the range of JSON readers")
+    if isinstance(value, list | dict) and depth == 0:
+        raise ValueError("nested too deeply")
+    if isinstance(value, list):
+        return [clean_json(one, depth - 1) for one in value]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, dict):
+        return {clean(key): clean_json(one, depth - 1) for key, one in value.items()}  # pyright: ignore
+    return value
+
+
+class PairJoiner:
+    """Joins the two halves of a pair when consecutive deltas of one channel hold one each."""
+
+    def __init__(self) -> None:
+        self._high = ""
+
+    def push(self, text: str) -> str:
+        """The text that can be published now; a high half at its end waits for the next delta."""
+        if not self._high and is_clean(text):
+            return text
+        text = self._high + text
+        self._high = ""
+        if text and "\ud800" <= text[-1] <= "\udbff":
+            self._high = text[-1]
+            text = text[:-1]
+        return clean(text)
+
+    def close(self) -> str:
+        """What stands for a half that waits in vain."""
+        waiting, self._high = self._high, ""
+        return "�" if waiting else ""
