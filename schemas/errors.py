@@ -1,7 +1,7 @@
 """What can be wrong with a record as it was read: a small tree, one reason each."""
 
 
-class BadRecord(Exception):  # noqa: N818 - it is the record that is bad; the reader is well
+class BadRecord(Exception):
     """A record that no reader of this version can use; it belongs into the dead letters.
 
     `reason` is a short, stable word for metrics and headers; the message names the place in the record.

@@ -111,7 +111,7 @@ def parse_raw(reader: HeaderReader) -> RawSlice | RawEnd:
             masked=reader.text("masked") == "1",
         )
     if facts.type == END:
-        ending = reader.choice("ending", ENDINGS)
+        ending: Ending = reader.choice("ending", ENDINGS)
         if facts.sequence is None and ending != "lost":
             raise HeaderInvalid(f"an end {ending!r} needs the header 'sequence'; only a lost one may stand without")
         return RawEnd(

@@ -1,0 +1,74 @@
+"""How to reach the cluster: the client options that every aiokafka object shares, and each broker's waits and timeouts."""
+
+import ssl
+from dataclasses import dataclass
+from typing import Any
+
+from services.runtime.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerProfile:
+    """What differs between Kafka and the embedded broker, as measured (docs/decisions/broker-profiles.md).
+
+    `fetch_wait_ms`: Kafka wakes a waiting fetch on produce, the embedded broker does not. `linger_ms`: 0 gives Kafka its
+    lowest latency. `session_ms`: how long a silent group member keeps its partitions.
+    """
+
+    fetch_wait_ms: int
+    linger_ms: int
+    idempotent: bool
+    session_ms: int
+    heartbeat_ms: int
+    static_members: bool
+    exact_times: bool
+
+
+PROFILES = {
+    "kafka": BrokerProfile(
+        fetch_wait_ms=500,
+        linger_ms=0,
+        idempotent=True,
+        session_ms=6_000,
+        heartbeat_ms=1_000,
+        static_members=True,
+        exact_times=True,
+    ),
+    "embedded": BrokerProfile(
+        fetch_wait_ms=15,
+        linger_ms=2,
+        idempotent=False,
+        session_ms=2_000,
+        heartbeat_ms=500,
+        static_members=False,
+        exact_times=False,
+    ),
+}
+
+
+def profile_of(settings: Settings) -> BrokerProfile:
+    """The profile of the broker that the settings name."""
+    return PROFILES[settings.broker]
+
+
+def client_options(settings: Settings) -> dict[str, Any]:
+    """Keyword arguments of every aiokafka client: address, TLS, SASL. Holds the password; never log it."""
+    options: dict[str, Any] = {
+        "bootstrap_servers": settings.kafka,
+        "security_protocol": settings.security_protocol,
+        "client_id": f"odradek-{settings.instance or 'anonymous'}",
+        "request_timeout_ms": 20_000,
+        "retry_backoff_ms": 100,
+    }
+    if settings.security_protocol in ("SSL", "SASL_SSL"):
+        context = ssl.create_default_context(cafile=settings.tls_ca_file)
+        if settings.tls_cert_file is not None:
+            context.load_cert_chain(settings.tls_cert_file, settings.tls_key_file)
+        options["ssl_context"] = context
+    if settings.security_protocol in ("SASL_PLAINTEXT", "SASL_SSL"):
+        options["sasl_mechanism"] = settings.sasl_mechanism
+        options["sasl_plain_username"] = settings.sasl_username
+        options["sasl_plain_password"] = (
+            settings.sasl_password.get_secret_value() if settings.sasl_password is not None else None
+        )
+    return options

@@ -1,0 +1,173 @@
+"""Readers of whole topics, without a group: one that follows a topic for ever, and one that reads up to its end."""
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import KafkaError
+
+from services.runtime.kafka.connection import BrokerProfile
+from services.runtime.log import LogRecord
+from services.runtime.logs import get_logger
+
+log = get_logger("kafka.tail")
+STOP_BOUND_S = 5.0
+
+
+def _consumer(options: Mapping[str, Any], profile: BrokerProfile) -> AIOKafkaConsumer:
+    return AIOKafkaConsumer(
+        **options,
+        group_id=None,
+        enable_auto_commit=False,
+        auto_offset_reset="earliest",
+        fetch_max_wait_ms=profile.fetch_wait_ms,
+        max_partition_fetch_bytes=9 * 1024 * 1024,
+    )
+
+
+class KafkaTail:
+    """Follows all partitions of a topic from a point in time on."""
+
+    def __init__(
+        self,
+        options: Mapping[str, Any],
+        profile: BrokerProfile,
+        *,
+        logical: str,
+        topic: str,
+        partitions: int,
+        since_ms: int,
+        on_record: Callable[[LogRecord], None],
+    ) -> None:
+        self._profile = profile
+        self._logical = logical
+        self._partitions = [TopicPartition(topic, p) for p in range(partitions)]
+        self._since_ms = since_ms
+        self._on_record = on_record
+        self._consumer = _consumer(options, profile)
+        self._positions: dict[int, int] = {}
+        self._goals: dict[int, int] = {}
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._caught_up = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Find the starting offsets and begin to read in the background."""
+        await self._consumer.start()
+        self._consumer.assign(self._partitions)
+        ends = await self._consumer.end_offsets(self._partitions)
+        starts = await self._starting_offsets(ends)
+        for tp in self._partitions:
+            self._consumer.seek(tp, starts[tp])
+            self._positions[tp.partition] = starts[tp]
+            self._goals[tp.partition] = ends[tp]
+        self._check_caught_up()
+        self._task = asyncio.create_task(self._run(), name=f"tail {self._logical}")
+
+    async def _starting_offsets(self, ends: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+        begins = await self._consumer.beginning_offsets(self._partitions)
+        if not self._profile.exact_times:
+            return {tp: begins[tp] for tp in self._partitions}
+        found = await self._consumer.offsets_for_times(dict.fromkeys(self._partitions, self._since_ms))
+        starts: dict[TopicPartition, int] = {}
+        for tp in self._partitions:
+            at = found.get(tp)
+            starts[tp] = ends[tp] if at is None else at.offset
+        return starts
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                batches = await self._consumer.getmany(timeout_ms=500)
+            except KafkaError as error:
+                log.warning("tail read failed", topic=self._logical, error=type(error).__name__)
+                await asyncio.sleep(0.5)
+                continue
+            for tp, messages in batches.items():
+                for m in messages:
+                    self._on_record(
+                        LogRecord(self._logical, m.partition, m.offset, m.timestamp, m.key, m.value, tuple(m.headers))
+                    )
+                if messages:
+                    self._positions[tp.partition] = messages[-1].offset + 1
+            if batches:
+                self._wake()
+            self._check_caught_up()
+
+    def _wake(self) -> None:
+        still: list[tuple[int, int, asyncio.Future[None]]] = []
+        for partition, offset, future in self._waiting:
+            if future.done():
+                continue
+            if self._positions[partition] > offset:
+                future.set_result(None)
+            else:
+                still.append((partition, offset, future))
+        self._waiting = still
+
+    def _check_caught_up(self) -> None:
+        if not self._caught_up.is_set() and all(self._positions[p] >= goal for p, goal in self._goals.items()):
+            self._caught_up.set()
+
+    async def caught_up(self) -> None:
+        """Wait until everything that was in the topic at `start` has been read."""
+        await self._caught_up.wait()
+
+    async def reached(self, partition: int, offset: int) -> None:
+        """Wait until the record at `offset` has been read."""
+        if self._positions[partition] > offset:
+            return
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((partition, offset, future))
+        await future
+
+    def at_end(self, partition: int) -> bool:
+        """Whether the last fetch of the partition came to its end."""
+        highwater = self._consumer.highwater(self._partitions[partition])
+        return highwater is not None and self._positions[partition] >= highwater
+
+    async def stop(self) -> None:
+        """End reading within a few seconds."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+        with contextlib.suppress(KafkaError, TimeoutError, asyncio.CancelledError):
+            async with asyncio.timeout(STOP_BOUND_S):
+                await self._consumer.stop()
+
+
+async def read_to_end(
+    options: Mapping[str, Any], profile: BrokerProfile, *, logical: str, topic: str, partitions: Collection[int]
+) -> AsyncIterator[LogRecord]:
+    """All records of the partitions from their start up to their end as it is now."""
+    consumer = _consumer(options, profile)
+    await consumer.start()
+    try:
+        wanted = [TopicPartition(topic, p) for p in partitions]
+        consumer.assign(wanted)
+        ends = await consumer.end_offsets(wanted)
+        begins = await consumer.beginning_offsets(wanted)
+        open_partitions = {tp for tp in wanted if begins[tp] < ends[tp]}
+        for tp in wanted:
+            if tp in open_partitions:
+                consumer.seek(tp, begins[tp])
+            else:
+                consumer.pause(tp)
+        while open_partitions:
+            batches = await consumer.getmany(timeout_ms=500)
+            for messages in batches.values():
+                for m in messages:
+                    yield LogRecord(logical, m.partition, m.offset, m.timestamp, m.key, m.value, tuple(m.headers))
+            for tp in list(open_partitions):
+                # Compaction and aborted batches leave offsets without a record, so the position counts, not the record.
+                if await consumer.position(tp) >= ends[tp]:
+                    open_partitions.discard(tp)
+                    consumer.pause(tp)
+    finally:
+        with contextlib.suppress(KafkaError, TimeoutError, asyncio.CancelledError):
+            async with asyncio.timeout(STOP_BOUND_S):
+                await consumer.stop()

@@ -1,0 +1,56 @@
+"""Mailboxes: the records of one channel wait here for their turn, while other channels of the partition go on.
+
+A mailbox has a task only while it has work, so idle channels cost nothing.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+from services.runtime.inbound import Inbound
+
+
+class Mailboxes:
+    """The mailboxes of one partition. `process` is awaited for one record of a channel at a time, in order."""
+
+    def __init__(self, process: Callable[[Inbound], Awaitable[None]]) -> None:
+        self._process = process
+        self._waiting: dict[str, deque[Inbound]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def put(self, channel: str, inbound: Inbound) -> None:
+        """Queue a record behind the others of its channel."""
+        queue = self._waiting.get(channel)
+        if queue is not None:
+            queue.append(inbound)
+            return
+        self._waiting[channel] = deque([inbound])
+        task = asyncio.create_task(self._run(channel), name=f"channel {channel}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run(self, channel: str) -> None:
+        queue = self._waiting[channel]
+        try:
+            while queue:
+                await self._process(queue.popleft())
+        finally:
+            # Only this task's own queue: after `drop`, the channel may have a new one.
+            if self._waiting.get(channel) is queue:
+                del self._waiting[channel]
+
+    def drop(self) -> None:
+        """Forget what waits; the record that each channel is at goes on to its end."""
+        for queue in self._waiting.values():
+            queue.clear()
+        self._waiting = {}
+
+    async def idle(self) -> None:
+        """Wait until nothing is being processed."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    def cancel(self) -> None:
+        """Cancel what is being processed."""
+        for task in self._tasks:
+            task.cancel()

@@ -1,0 +1,139 @@
+"""The sender: one task an output partition, so that a partition's records are appended in the order of `send`.
+
+It sends at once when it is idle, and what gathers while it is busy goes out together. An append that fails is repeated
+together with everything behind it (go back N): a later record never overtakes an earlier one, and none is dropped. So
+a record may stand in the log twice; readers drop the second by its id.
+"""
+
+import asyncio
+from collections import deque
+
+from schemas.topics import Topics
+from services.runtime.errors import RecordTooLarge
+from services.runtime.log import Appended, Log, NewRecord
+from services.runtime.logs import get_logger
+from services.runtime.metrics import APPENDED, APPENDS_REPEATED
+from services.runtime.partitions import partition_of
+
+log = get_logger("sender")
+RETRY_FIRST_S = 0.1
+RETRY_MOST_S = 5.0
+
+
+class Sender:
+    """Appends records in order. One a process; `close` waits for what is under way."""
+
+    def __init__(self, to: Log, topics: Topics) -> None:
+        self._log = to
+        self._limits = {name: spec.max_bytes for name, spec in topics.topics.items()}
+        self._lanes: dict[tuple[str, int], _Lane] = {}
+
+    def send(self, new: NewRecord) -> "asyncio.Future[Appended]":
+        """Queue a record; the future resolves when the broker has acknowledged it.
+
+        Raises RecordTooLarge where the value exceeds the limit of its topic in topics.yaml.
+        """
+        size = len(new.value or b"")
+        if size > self._limits[new.topic]:
+            raise RecordTooLarge(
+                f"a value of {size} bytes is over the limit of {self._limits[new.topic]} of {new.topic}"
+            )
+        partition = new.partition
+        if partition is None:
+            partition = partition_of(new.key, self._log.partitions(new.topic))
+        lane = self._lanes.get((new.topic, partition))
+        if lane is None:
+            lane = self._lanes[new.topic, partition] = _Lane(self._log, new.topic, partition)
+        return lane.put(new)
+
+    async def flush(self) -> None:
+        """Wait until everything that was queued is acknowledged; without bound, so bring a timeout."""
+        await asyncio.gather(*(lane.empty.wait() for lane in self._lanes.values()))
+
+    async def close(self, *, within_s: float) -> None:
+        """Flush for at most `within_s` seconds, then stop; what is not acknowledged by then stays un-acked."""
+        try:
+            async with asyncio.timeout(within_s):
+                await self.flush()
+        except TimeoutError:
+            log.warning(
+                "closed with unacknowledged records", lanes=sum(not n.empty.is_set() for n in self._lanes.values())
+            )
+        for lane in self._lanes.values():
+            lane.cancel()
+
+
+class _Lane:
+    """The queue and task of one output partition."""
+
+    def __init__(self, to: Log, topic: str, partition: int) -> None:
+        self._log = to
+        self._topic = topic
+        self._partition = partition
+        self._queue: deque[tuple[NewRecord, asyncio.Future[Appended]]] = deque()
+        self._window: deque[tuple[NewRecord, asyncio.Future[Appended], asyncio.Future[Appended]]] = deque()
+        self._work = asyncio.Event()
+        self._failed = False
+        self._retry_s = RETRY_FIRST_S
+        self.empty = asyncio.Event()
+        self._task = asyncio.create_task(self._run(), name=f"sender {topic}/{partition}")
+
+    def put(self, new: NewRecord) -> "asyncio.Future[Appended]":
+        future: asyncio.Future[Appended] = asyncio.get_running_loop().create_future()
+        self._queue.append((new, future))
+        self.empty.clear()
+        self._work.set()
+        return future
+
+    def cancel(self) -> None:
+        self._task.cancel()
+
+    async def _run(self) -> None:
+        while True:
+            await self._work.wait()
+            self._work.clear()
+            if self._failed:
+                await self._go_back()
+            while self._queue and not self._failed:
+                new, promised = self._queue.popleft()
+                try:
+                    acknowledged = await self._log.send(new, self._partition)
+                except Exception as error:
+                    self._queue.appendleft((new, promised))
+                    self._note_failure(error)
+                    break
+                self._window.append((new, promised, acknowledged))
+                acknowledged.add_done_callback(self._settled)
+
+    def _settled(self, acknowledged: "asyncio.Future[Appended]") -> None:
+        """Resolve promises from the front of the window, so that they too come in order."""
+        if acknowledged.cancelled() or acknowledged.exception() is not None:
+            self._note_failure(None if acknowledged.cancelled() else acknowledged.exception())
+            return
+        while self._window and not self._failed:
+            _, promised, first = self._window[0]
+            if not first.done() or first.cancelled() or first.exception() is not None:
+                break
+            self._window.popleft()
+            self._retry_s = RETRY_FIRST_S
+            APPENDED.labels(self._topic).inc()
+            if not promised.done():
+                promised.set_result(first.result())
+        if not self._window and not self._queue:
+            self.empty.set()
+
+    def _note_failure(self, error: BaseException | None) -> None:
+        log.warning("append failed, will be repeated", topic=self._topic, error=type(error).__name__)
+        self._failed = True
+        self._work.set()
+
+    async def _go_back(self) -> None:
+        """Wait until nothing of the window is under way, then queue all of it again in front."""
+        if self._window:
+            await asyncio.wait([acknowledged for _, _, acknowledged in self._window])
+        APPENDS_REPEATED.labels(self._topic).inc(len(self._window) or 1)
+        self._queue.extendleft((new, promised) for new, promised, _ in reversed(self._window))
+        self._window.clear()
+        await asyncio.sleep(self._retry_s)
+        self._retry_s = min(self._retry_s * 2, RETRY_MOST_S)
+        self._failed = False

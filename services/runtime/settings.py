@@ -1,0 +1,119 @@
+"""Every setting of every process: environment variables with the prefix ODRADEK_, read once at start.
+
+Provider keys also answer to the names that their providers use. `odradek settings` prints this file's descriptions.
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AliasChoices, Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from schemas.chunks import Dialect
+
+
+class Settings(BaseSettings):
+    """All settings; a process reads those that concern it."""
+
+    model_config = SettingsConfigDict(env_prefix="ODRADEK_", frozen=True, extra="ignore", populate_by_name=True)
+
+    # -- the log ---------------------------------------------------------------------------------------------------
+    kafka: str = Field("127.0.0.1:9092", description="bootstrap address of the Kafka cluster, HOST:PORT[,HOST:PORT...]")
+    broker: Literal["kafka", "embedded"] = Field(
+        "kafka", description="which broker answers there; sets waits and timeouts"
+    )
+    prefix: str = Field(
+        "",
+        pattern=r"^[A-Za-z0-9._-]{0,100}$",
+        description="prefix of all topic and group names, so that bots share a cluster",
+    )
+    replication_factor: Annotated[int, Field(ge=1, le=32767)] = Field(
+        1, description="replication factor of topics that `odradek topics create` makes; 3 on a cluster"
+    )
+    topics_file: Path | None = Field(None, description="another topics.yaml than the one that ships with the code")
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
+        "PLAINTEXT", description="how to talk to the brokers"
+    )
+    tls_ca_file: Path | None = Field(None, description="CA certificates for TLS to the brokers; the system's if unset")
+    tls_cert_file: Path | None = Field(None, description="client certificate for TLS to the brokers")
+    tls_key_file: Path | None = Field(None, description="key of the client certificate")
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = Field("PLAIN", description="SASL mechanism")
+    sasl_username: str | None = Field(None, description="SASL user")
+    sasl_password: SecretStr | None = Field(None, description="SASL password")
+
+    # -- the process -----------------------------------------------------------------------------------------------
+    instance: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z0-9._-]{1,100}$",
+        description="the slot that this process holds alone, e.g. provider-0; a random one if unset",
+    )
+    exclusive_instance: bool = Field(
+        False,
+        description="somebody (supervisor, StatefulSet) guarantees that one process at a time has this instance: "
+        "static membership, so a quick restart moves no partition",
+    )
+    http_host: str = Field("127.0.0.1", description="address of /livez, /readyz and /metrics")
+    http_port: Annotated[int, Field(ge=0, le=65535)] = Field(
+        0, description="their port; 0 picks a free one and logs it"
+    )
+    log_format: Literal["auto", "json", "console"] = Field(
+        "auto", description="auto: readable in a terminal, else JSON lines"
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="the least level that is logged"
+    )
+    grace_s: Annotated[float, Field(ge=0)] = Field(
+        120.0, description="how long streams may go on after SIGTERM, seconds"
+    )
+    max_unprocessed: Annotated[int, Field(ge=1)] = Field(
+        2_000, description="records read and not yet processed a partition, beyond which it is paused"
+    )
+
+    # -- Discord ---------------------------------------------------------------------------------------------------
+    discord_token: SecretStr | None = Field(None, description="the bot's token")
+    discord_api: str = Field("https://discord.com/api/v10", description="base URL of Discord's REST API")
+    discord_gateway: str | None = Field(None, description="another gateway websocket than Discord's, wss://...")
+    discord_shards: Annotated[str, Field(pattern=r"^[0-9]+/[1-9][0-9]*$")] = Field(
+        "0/1", description="which shard this gateway process is, and of how many: 0/2 and 1/2 for two"
+    )
+    discord_history: Annotated[int, Field(ge=1, le=100)] = Field(40, description="messages of history that a turn sees")
+
+    # -- the model, until a catalog says otherwise -----------------------------------------------------------------
+    dialect: Dialect = Field("openai-chat", description="the wire language of the provider")
+    model: str = Field("sandbox-echo", description="the model to ask")
+    provider_url: str | None = Field(None, description="base URL of the provider; the dialect's own provider if unset")
+    openai_api_key: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("ODRADEK_OPENAI_API_KEY", "OPENAI_API_KEY"),
+        description="key for dialect openai-chat",
+    )
+    anthropic_api_key: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("ODRADEK_ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY"),
+        description="key for dialect anthropic",
+    )
+    system_prompt: str = Field(
+        "You are Odradek, a helpful companion in a Discord channel. Answer briefly and plainly.",
+        description="the system text of every turn",
+    )
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(
+        None, description="sampling temperature; the model's own if unset"
+    )
+    max_tokens: Annotated[int, Field(ge=1)] = Field(4096, description="the longest reply, in tokens")
+    stop_strings: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="stop strings, separated by commas; \\n is a newline"
+    )
+    max_streams: Annotated[int, Field(ge=1)] = Field(500, description="streams that one provider process holds at once")
+
+    @field_validator("stop_strings", mode="before")
+    @classmethod
+    def _split_stop_strings(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(part.replace("\\n", "\n") for part in value.split(",") if part)
+        return value
+
+    @property
+    def shard(self) -> tuple[int, int]:
+        """(shard id, shard count)."""
+        shard, count = self.discord_shards.split("/")
+        return int(shard), int(count)

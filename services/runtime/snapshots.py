@@ -1,0 +1,37 @@
+"""Snapshots: a channel's state with the inbox offset that it has settled, in the compacted topic `channels`.
+
+The order is fixed, against the loss of outputs in a crash: outputs acknowledged, then the snapshot acknowledged, then the
+commit. Of several snapshots the one with the highest settled offset counts, never the last one: a zombie's late write
+stands behind its successor's.
+"""
+
+from collections.abc import Collection
+
+from schemas.channels import ChannelSnapshot
+from schemas.errors import BadRecord
+from schemas.registry import decode
+from services.runtime.log import Log
+from services.runtime.logs import get_logger
+
+log = get_logger("snapshots")
+TOPIC = "channels"
+
+
+async def load_snapshots(read: Log, partitions: Collection[int]) -> dict[str, ChannelSnapshot]:
+    """For each channel of the partitions the snapshot with the highest settled offset."""
+    best: dict[str, ChannelSnapshot] = {}
+    async for record in read.read_to_end(TOPIC, partitions):
+        if record.value is None:
+            continue
+        try:
+            _, snapshot = decode(record.headers, record.value)
+        except BadRecord as error:
+            log.error("unreadable snapshot", partition=record.partition, offset=record.offset, reason=error.reason)
+            continue
+        if not isinstance(snapshot, ChannelSnapshot):
+            log.error("not a snapshot", partition=record.partition, offset=record.offset)
+            continue
+        known = best.get(snapshot.channel_id)
+        if known is None or known.settled < snapshot.settled:
+            best[snapshot.channel_id] = snapshot
+    return best
