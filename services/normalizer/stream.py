@@ -17,13 +17,15 @@ from services.normalizer.endings import (
     Ending,
     EndOfFile,
     Expired,
+    Failure,
     HttpError,
     Lost,
     Stopped,
+    TooLarge,
 )
 from services.normalizer.errors import MAX_BODY_BYTES, event_error, http_error, stream_error
 from services.normalizer.events import Event, Failed
-from services.normalizer.sse import SseEvent, SseOverflow, SseParser
+from services.normalizer.sse import MAX_EVENT_BYTES, SseEvent, SseParser
 
 MAX_STREAM_BYTES = 128 * 1024 * 1024
 
@@ -36,17 +38,18 @@ class StreamNormalizer:
     then `flush` returns the terminal chunk. Exactly one terminal chunk, `done` or `error`, comes by the end of `flush`.
     """
 
-    def __init__(self, dialect: Dialect, model: str, content_type: str | None = None) -> None:
-        """`model` is what was asked for, until the stream names its own. `content_type`: of the answer, if known.
+    def __init__(self, dialect: Dialect, model: str, *, http_status: int = 200, content_type: str = "") -> None:
+        """`model` is what was asked for, until the stream names its own; the rest is what the answer's head said.
 
         Raises KeyError for a dialect without a row in DIALECTS.
         """
         self._dialect = DIALECTS[dialect]()
         self._assembly = Assembly(model)
         self._parser = SseParser()
-        self._content_type = content_type or ""
+        self._status = http_status
+        self._content_type = content_type
         self._room = MAX_STREAM_BYTES
-        self._start = bytearray()
+        self._body = bytearray()
         self._over = False
 
     @property
@@ -58,12 +61,13 @@ class StreamNormalizer:
         """The chunks that these bytes complete: at most one of text and thoughts, then those of the end."""
         if self._over:
             return []
-        if not self._parser.events and len(self._start) < MAX_BODY_BYTES:
-            self._start += data[: MAX_BODY_BYTES - len(self._start)]
-        goes_on = self._take(self._parser.feed(data[: self._room]))
+        if not self._parser.events and len(self._body) < MAX_BODY_BYTES:
+            self._body += data[: MAX_BODY_BYTES - len(self._body)]
+        if self._refused:
+            return []
+        goes_on = self._take(data[: self._room])
         if goes_on and len(data) > self._room:
-            too_large = stream_error("stream_too_large", f"more than {MAX_STREAM_BYTES} bytes", retryable=False)
-            goes_on = self._assembly.take([Failed(too_large)])
+            goes_on = self._assembly.take([Failed(_too_large())])
         self._room -= len(data)
         chunks = self._assembly.drain()
         return chunks if goes_on else chunks + self._end_inside()
@@ -77,23 +81,27 @@ class StreamNormalizer:
             return self._end_inside()
         self._close_dialect()
         self._over = True
-        if self._assembly.finished and not isinstance(ending, HttpError):
+        if self._assembly.finished:
             return self._assembly.complete()
         if isinstance(ending, Stopped):
             return self._assembly.stopped()
         return self._assembly.failed(self._error_of(ending))
 
-    def _take(self, items: list[SseEvent | SseOverflow]) -> bool:
+    @property
+    def _refused(self) -> bool:
+        """The answer is no stream but a refusal, whatever its body looks like."""
+        return not 200 <= self._status < 300
+
+    def _take(self, data: bytes) -> bool:
         events: list[Event] = []
-        for item in items:
-            if isinstance(item, SseOverflow):
-                message = f"one event of more than {item.limit} bytes"
-                events.append(Failed(stream_error("event_too_large", message, retryable=False)))
-            else:
-                self._dialect.read(item, events)
+        for event in self._parser.feed(data):
+            self._dialect.read(event, events)
             if not self._assembly.take(events):
                 return False
             events.clear()
+        if self._parser.overflowed:
+            message = f"one event of more than {MAX_EVENT_BYTES} bytes"
+            return self._assembly.take([Failed(stream_error("event_too_large", message, retryable=False))])
         return True
 
     def _take_last(self, last: SseEvent) -> bool:
@@ -115,21 +123,23 @@ class StreamNormalizer:
         error = self._assembly.error
         return self._assembly.complete() if error is None else self._assembly.failed(error)
 
-    def _error_of(
-        self, ending: EndOfFile | ConnectionReset | ConnectFailed | HttpError | Deadline | Lost | Expired
-    ) -> ProviderError:
+    def _error_of(self, ending: Failure) -> ProviderError:
         match ending:
+            case HttpError():
+                return http_error(ending.status, ending.headers, self._unread(), ending.received_at)
+            case _ if self._refused:
+                return http_error(self._status, {}, self._unread())
             case EndOfFile():
                 return self._incomplete()
             case ConnectionReset():
                 return stream_error("connection_reset", ending.detail or "the connection broke inside the stream")
             case ConnectFailed():
                 return stream_error("connect_failed", ending.detail or "the provider could not be reached")
-            case HttpError():
-                return http_error(ending.status, ending.headers, ending.body or self._body(), ending.received_at)
             case Deadline():
                 message = f"the provider took too long ({ending.kind.replace('_', ' ')})"
-                return ProviderError(type="timeout", code=f"deadline_{ending.kind}", message=message, retryable=True)
+                return ProviderError(type="timeout", code=f"{ending.kind}_timeout", message=message, retryable=True)
+            case TooLarge():
+                return _too_large()
             case Lost():
                 return stream_error("lost", "the rest of the stream was lost on our side")
             case Expired():
@@ -137,13 +147,13 @@ class StreamNormalizer:
             case _:
                 assert_never(ending)
 
-    def _body(self) -> bytes:
-        """The start of what came, while nothing of it was an event."""
-        return b"" if self._parser.events else bytes(self._start)
+    def _unread(self) -> bytes:
+        """The start of the body, while nothing of it was an event."""
+        return b"" if self._parser.events else bytes(self._body)
 
     def _incomplete(self) -> ProviderError:
         """A proper end of the body without an end of the reply."""
-        body = self._body().removeprefix(b"\xef\xbb\xbf").strip()
+        body = self._unread().removeprefix(b"\xef\xbb\xbf").strip()
         is_document = body[:1] in (b"{", b"[", b"<", b"")
         if self._parser.events or (self._parser.keep_alives and not is_document):
             return stream_error("stream_incomplete", "the stream ended before the reply did")
@@ -153,6 +163,10 @@ class StreamNormalizer:
             payload = None
         if is_object(payload) and payload.get("error"):
             return event_error(payload, body)
-        what = self._content_type or ("an empty body" if not body else "a body of another kind")
+        what = self._content_type or ("a body of another kind" if body else "an empty body")
         text = body.decode("utf-8", "replace")
         return stream_error("not_a_stream", f"the provider answered with {what} instead of a stream", original=text)
+
+
+def _too_large() -> ProviderError:
+    return stream_error("stream_too_large", "the stream grew over the limit", retryable=False)
