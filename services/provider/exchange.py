@@ -1,0 +1,97 @@
+"""One provider call: send the request, record what comes, and say how it ended; a stop breaks it off at once."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from schemas.prompts import ProviderRequest
+from schemas.raw import Ending
+from services.provider.deadlines import Deadlines
+from services.provider.metrics import FIRST_BYTE, STOP_TO_CLOSED
+from services.provider.progress import ProgressMeter
+from services.provider.recording import Recorder
+from services.provider.transport import Call, ConnectFailed, ConnectionBroken, Response, Transport
+from services.runtime.control import Stop
+
+MOST_BODY_BYTES = 16 * 1024 * 1024
+MOST_ERROR_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a call ended. `detail` may hold what the provider sent."""
+
+    ending: Ending
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What one call needs. `streams` tells how many calls are in flight."""
+
+    transport: Transport
+    request: ProviderRequest
+    call: Call
+    recorder: Recorder
+    streams: Callable[[], int]
+
+    async def run(self, stop: "asyncio.Future[Stop]") -> Outcome:
+        """Make the call. When `stop` resolves, or on cancellation, the connection is closed before this returns."""
+        loop = asyncio.get_running_loop()
+        reading = asyncio.create_task(self._read())
+        try:
+            await asyncio.wait({reading, stop}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            if not reading.done():
+                began = loop.time()
+                reading.cancel()
+                await asyncio.wait({reading})
+                STOP_TO_CLOSED.observe(loop.time() - began)
+        return Outcome("stopped") if reading.cancelled() else reading.result()
+
+    async def _read(self) -> Outcome:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        deadlines = Deadlines(self.request.deadlines, began)
+        try:
+            async with asyncio.timeout_at(deadlines.next) as scope:
+                response = await self.transport.open(self.call)
+                try:
+                    return await self._record(response, deadlines, scope, began)
+                finally:
+                    await response.aclose()
+        except TimeoutError:
+            return Outcome(deadlines.overdue)
+        except ConnectFailed as error:
+            return Outcome("connect_failed", error.detail)
+        except ConnectionBroken as error:
+            return Outcome("reset", error.detail)
+
+    async def _record(self, response: Response, deadlines: Deadlines, scope: asyncio.Timeout, began: float) -> Outcome:
+        loop = asyncio.get_running_loop()
+        refused = not 200 <= response.status < 300
+        most = MOST_ERROR_BYTES if refused else MOST_BODY_BYTES
+        content_type = response.headers.get("content-type", "")
+        self.recorder.answered(response.status, content_type, response.headers.get("retry-after"))
+        meter = ProgressMeter(content_type)
+        size = 0
+        async with aclosing(response.chunks()) as chunks:
+            async for chunk in chunks:
+                now = loop.time()
+                if size == 0:
+                    FIRST_BYTE.labels(self.request.dialect).observe(now - began)
+                self.recorder.take(chunk[: most - size], now, self.streams())
+                size += len(chunk)
+                if size > most:
+                    return Outcome("http_error" if refused else "too_large")
+                if meter.feed(chunk):
+                    deadlines.progressed(now)
+                    scope.reschedule(deadlines.next)
+                if self.recorder.is_full():
+                    # The wait is the log's fault, so it is not counted as the provider's silence.
+                    scope.reschedule(deadlines.total)
+                    await self.recorder.room()
+                    deadlines.progressed(loop.time())
+                    scope.reschedule(deadlines.next)
+        return Outcome("http_error" if refused else "eof")

@@ -1,0 +1,65 @@
+"""The provider worker: prompts in, raw out."""
+
+from collections.abc import Collection
+
+from schemas.chunks import ProviderError
+from schemas.errors import UnknownRecordType
+from schemas.headers import Facts
+from schemas.prompts import ProviderRequest
+from schemas.registry import decode
+from services.provider.credentials import Credentials
+from services.provider.streaming import Streams, generation_failed
+from services.provider.transport import HttpxTransport
+from services.runtime.handler import Handler
+from services.runtime.inbound import Inbound
+from services.runtime.log import LogRecord, NewRecord
+from services.runtime.process import Context, WorkerSpec
+
+
+class Provider:
+    """Handles prompts. It keeps nothing but the streams that are open."""
+
+    def __init__(self, streams: Streams) -> None:
+        self._streams = streams
+
+    async def handle(self, inbound: Inbound) -> None:
+        """Stream one prompt to its end; raises a BadRecord for a record that is none."""
+        _, record = decode(inbound.record.headers, inbound.record.value)
+        if not isinstance(record, ProviderRequest):
+            raise UnknownRecordType(f"{type(record).__name__} has no place in prompts")
+        await self._streams.run(inbound, record)
+
+    def arrived(self, inbound: Inbound) -> None:
+        """Nothing to do before a prompt's turn has come."""
+
+    async def recover(self, partitions: Collection[int]) -> None:
+        """Nothing to load: what has been done stands in claims."""
+
+    def dropped(self, partitions: Collection[int]) -> None:
+        """Open streams go on: producing needs no ownership."""
+
+    def refuse(self, record: LogRecord, facts: Facts | None, reason: str, message: str) -> list[NewRecord]:
+        """End the generation of a prompt that could not be handled."""
+        if record.key is None or facts is None or facts.turn is None or facts.generation is None:
+            return []
+        error = ProviderError(type="api_error", code=reason, message=message, retryable=False)
+        return [generation_failed(record.key.decode(), facts.turn, facts.generation, error, facts.cause)]
+
+
+async def build(context: Context) -> Handler:
+    """The worker's handler, bound to the process."""
+    transport = HttpxTransport()
+    context.on_stop(transport.aclose)
+    return Provider(
+        Streams(
+            claims=context.claims,
+            control=context.control,
+            transport=transport,
+            credentials=Credentials(context.settings),
+            clock=context.clock,
+            most=context.settings.max_streams,
+        )
+    )
+
+
+SPEC = WorkerSpec(name="provider", reads="prompts", build=build, needs_claims=True, needs_control=True)
