@@ -1,0 +1,1 @@
+"""The gateway: which session is told which event (`sessions`), and its websocket (`connection`)."""
