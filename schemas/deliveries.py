@@ -6,6 +6,12 @@ from pydantic import Field
 
 from schemas.base import Record, Sequence, Snowflake, TurnId
 
+NOTICE = "-# "
+"""How the text of every notice begins: Discord shows it small, and context leaves it out of what the model reads.
+
+https://support.discord.com/hc/en-us/articles/210298617
+"""
+
 
 class SendText(Record):
     """One new message. `text` fits into Discord's 2,000 code points as it is.
@@ -44,7 +50,10 @@ class ClearStopButton(Record):
 
 
 class Cancel(Record):
-    """Send none of the turn's outputs from `first` on that have not begun; it overtakes what still waits."""
+    """Send none of the turn's messages from `first` to this output that have not begun; it overtakes what still waits.
+
+    Outputs of the turn that follow it, such as the end of typing, count.
+    """
 
     channel_id: Snowflake
     turn: TurnId

@@ -24,4 +24,7 @@ class GenerationRequested(Record):
     content: str
     emitted: str = ""
     why: Literal["first", "lost"] = "first"
-    deadline_ms: Annotated[int, Field(gt=0)]
+    deadline_ms: Annotated[
+        int,
+        Field(gt=0, description="how long the orchestrator waits for the generation's end, from its event on, in ms"),
+    ]

@@ -1,0 +1,122 @@
+"""What the current generation's stream does: its text becomes segments, its end decides the turn or the next call."""
+
+from typing import assert_never
+
+from schemas.chunks import (
+    DoneChunk,
+    DoneMetadata,
+    ErrorChunk,
+    FunctionCallChunk,
+    ProcessedChunk,
+    ProviderError,
+    TextChunk,
+)
+from schemas.inbox import ChunkBatch, GenerationFailed
+from services.orchestrator.deliveries import has_room, show
+from services.orchestrator.endings import complete, cut_off, fail, stop
+from services.orchestrator.notices import CODE_LIMIT, LOST, NO_TOOLS, REPLY_TOO_LONG
+from services.orchestrator.segments import feed
+from services.orchestrator.starting import continue_after_lost
+from services.orchestrator.step import Step
+
+MODEL_LIMIT = 200
+"""Code points of a model's name that are kept."""
+
+TIMEOUTS = frozenset({"first_byte_timeout", "idle_timeout", "total_timeout", "expired"})
+
+
+def receive_batch(step: Step, batch: ChunkBatch) -> None:
+    """Read a batch of the current generation if it is the next one of the instance whose batches count."""
+    if not _is_current(step, batch.turn, batch.generation) or not _is_next(step, batch):
+        return
+    if batch.chunks and step.turn.first_chunk_ms is None:
+        step.change_turn(first_chunk_ms=step.at.append_ms)
+    for chunk in batch.chunks:
+        _read(step, chunk)
+        if not _is_current(step, batch.turn, batch.generation):
+            return
+    if batch.end is not None:
+        _end_of_stream(step, batch.end)
+
+
+def receive_failure(step: Step, failure: GenerationFailed) -> None:
+    """End the current turn whose generation could not be asked for."""
+    if _is_current(step, failure.turn, failure.generation):
+        fail(step, failure.error)
+
+
+def _is_current(step: Step, turn: str, generation: int) -> bool:
+    current = step.state.turn
+    return (
+        current is not None
+        and current.id == turn
+        and current.ending is None
+        and current.generation.number == generation
+    )
+
+
+def _is_next(step: Step, batch: ChunkBatch) -> bool:
+    """Count the batch in. A lost end was written by somebody who does not know how far the holder came: it counts."""
+    generation = step.turn.generation
+    if batch.end != "lost":
+        if batch.sequence != generation.next_batch or generation.instance not in (None, batch.instance):
+            return False
+        generation = generation.but(instance=batch.instance)
+    step.change_turn(generation=generation.but(next_batch=generation.next_batch + 1))
+    return True
+
+
+def _read(step: Step, chunk: ProcessedChunk) -> None:
+    if chunk.usage is not None:
+        step.change_turn(usage=chunk.usage)
+    if step.turn.generation.done:
+        return
+    match chunk:
+        case TextChunk(content=content):
+            _read_text(step, content)
+        case FunctionCallChunk():
+            fail(step, NO_TOOLS, interrupt="internal")
+        case ErrorChunk(error=error):
+            fail(step, error)
+        case DoneChunk(metadata=metadata):
+            _read_done(step, metadata)
+        case _:
+            assert_never(chunk)
+
+
+def _read_text(step: Step, content: str) -> None:
+    buffer, segments = feed(step.turn.buffer, content)
+    step.change_turn(buffer=buffer)
+    for segment in segments:
+        if not has_room(step, segment):
+            cut_off(step, REPLY_TOO_LONG)
+            return
+        show(step, segment)
+
+
+def _read_done(step: Step, metadata: DoneMetadata) -> None:
+    reason = metadata.finish_reason or metadata.finish_reason_raw
+    step.change_turn(
+        model=step.turn.model if metadata.model is None else metadata.model[:MODEL_LIMIT],
+        finish_reason=None if reason is None else reason[:CODE_LIMIT],
+        generation=step.turn.generation.but(done=not metadata.stopped),
+    )
+
+
+def _end_of_stream(step: Step, end: str) -> None:
+    """A finish mark beats whatever ended the stream after it."""
+    turn = step.turn
+    if turn.generation.done:
+        complete(step)
+    elif end == "lost":
+        if turn.generation.number <= turn.cause.settings.lost_retries:
+            continue_after_lost(step)
+        else:
+            fail(step, LOST)
+    elif end == "stopped":
+        stop(step)
+    elif end in TIMEOUTS:
+        fail(step, ProviderError(type="timeout", code=end, message="The stream ended too early.", retryable=True))
+    else:
+        code = "stream_incomplete" if end == "eof" else end
+        fail(step, ProviderError(type="api_error", code=code, message="The stream ended too early.", retryable=True))

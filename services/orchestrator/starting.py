@@ -1,0 +1,55 @@
+"""How a turn and each of its generations start: the request, its deadline, the typing indicator."""
+
+from typing import Literal
+
+from schemas.generations import GenerationRequested
+from services.orchestrator.deliveries import set_typing
+from services.orchestrator.segments import discard
+from services.orchestrator.state import Cause, Generation, Turn
+from services.orchestrator.step import Step
+
+
+def start(step: Step, cause: Cause, *, queued: bool) -> None:
+    """Make the turn the channel's current one and ask for its first generation."""
+    turn = Turn(cause=cause, queued=queued, started_ms=step.at.append_ms, generation=_generation(step, cause, 1))
+    step.change(turn=turn)
+    _request(step, why="first")
+    set_typing(step, active=True)
+
+
+def start_next(step: Step) -> None:
+    """Start the turn that has waited longest, if any."""
+    if step.state.queue:
+        first, *rest = step.state.queue
+        step.change(queue=tuple(rest))
+        start(step, first, queued=True)
+
+
+def continue_after_lost(step: Step) -> None:
+    """Ask for another generation that goes on after the text decided so far; what was pending is written anew by it."""
+    turn = step.turn
+    step.change_turn(buffer=discard(turn.buffer), generation=_generation(step, turn.cause, turn.generation.number + 1))
+    _request(step, why="lost")
+
+
+def _generation(step: Step, cause: Cause, number: int) -> Generation:
+    due_ms = step.at.append_ms + cause.settings.generation_deadline_ms
+    return Generation(number=number, armed_by=step.at.offset, due_ms=due_ms)
+
+
+def _request(step: Step, *, why: Literal["first", "lost"]) -> None:
+    turn = step.turn
+    step.put(
+        GenerationRequested(
+            channel_id=step.channel_id,
+            guild_id=turn.cause.guild_id,
+            turn=turn.id,
+            generation=turn.generation.number,
+            message_id=turn.cause.message_id,
+            author=turn.cause.author,
+            content=turn.cause.content,
+            emitted=turn.emitted,
+            why=why,
+            deadline_ms=turn.cause.settings.generation_deadline_ms,
+        )
+    )

@@ -1,0 +1,204 @@
+"""What an actor remembers of its channel between two events: one frozen, JSON-serializable, bounded value.
+
+Bounds, so that a snapshot stays below a megabyte whatever users and providers send: `QUEUE_LIMIT` queued messages of at
+most 8,000 code points, `RECENT_LIMIT` message ids, `STOPS_LIMIT` stops, `SLOTS` deliveries without receipt,
+`WAITING_BYTES` of text that waits for a slot, `EMITTED_BYTES` of shown text.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from schemas.base import Snowflake
+from schemas.channels import ChannelSnapshot
+from schemas.chunks import ProviderError, Usage
+from schemas.inbox import Author, FoldSettings
+from schemas.stops import ChannelTurns, OneTurn
+from schemas.turns import TurnStatus
+from services.orchestrator.segments import Buffer
+
+STATE_VERSION = 1
+"""Raised when a state of before could not be read as it is."""
+
+SLOTS = 8
+"""Messages without receipt a channel; more wait in the state, so that delivery never holds a long queue."""
+
+QUEUE_LIMIT = 8
+"""Queued turns a channel at most, whatever the settings say."""
+
+RECENT_LIMIT = 256
+STOPS_LIMIT = 64
+STOPS_KEPT_MS = 600_000
+"""How long a stop waits for its message: 10 minutes between their append times."""
+
+WAITING_BYTES = 131_072
+"""JSON bytes of text that waits for a slot; a reply that runs further ahead of Discord is ended."""
+
+EMITTED_BYTES = 65_536
+"""JSON bytes of decided text that are kept for a continuation; of a longer reply its last part is kept."""
+
+
+class State(BaseModel):
+    """A frozen part of the state."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def but(self, **changes: Any) -> Self:
+        """The same value with other fields; a name that is no field raises KeyError."""
+        unknown = changes.keys() - type(self).model_fields.keys()
+        if unknown:
+            raise KeyError(f"{type(self).__name__} has no fields {sorted(unknown)}")
+        return self.model_copy(update=changes)
+
+
+class Cause(State):
+    """The message that caused a turn, with what every later decision about the turn needs."""
+
+    message_id: Snowflake
+    guild_id: Snowflake | None
+    author: Author
+    content: str
+    settings: FoldSettings
+    rules_version: int
+    received_ms: int
+
+    @property
+    def turn(self) -> str:
+        """The turn's id."""
+        return turn_of(self.message_id)
+
+
+class Stop(State):
+    """A stop that is remembered for messages that come after it."""
+
+    stop_id: Snowflake
+    target: Annotated[OneTurn | ChannelTurns, Field(discriminator="kind")]
+    manner: Literal["graceful", "kill"]
+    at_ms: int
+
+
+class Waiting(State):
+    """Text of the current turn that waits for a slot; a notice has no range."""
+
+    text: str
+    start: int | None = None
+    end: int | None = None
+
+
+class Outstanding(State):
+    """A message without receipt, of the current turn or of one that has ended.
+
+    `clear_as`: the sequence kept for taking off its Stop button, once its turn has ended before the receipt came.
+    """
+
+    turn: str
+    sequence: int
+    notice: bool
+    armed_by: int
+    due_ms: int
+    clear_as: int | None = None
+
+
+class Button(State):
+    """The turn's Stop button: the sequence of its message, and the message once Discord has it."""
+
+    sequence: int
+    message_id: Snowflake | None = None
+
+
+class Generation(State):
+    """The provider call that counts: its deadline, and how far its batches were read.
+
+    `instance`: whose batches count, None before the first. `done`: the stream's finish mark was read.
+    """
+
+    number: int
+    armed_by: int
+    due_ms: int
+    instance: str | None = None
+    next_batch: int = 0
+    done: bool = False
+
+
+class Ending(State):
+    """How the turn ends once its last message has a receipt."""
+
+    status: TurnStatus
+    error: ProviderError | None = None
+
+
+class Turn(State):
+    """The channel's current turn. With `ending` it is draining: all text is decided, receipts are awaited.
+
+    `next_sequence` numbers its outputs to delivery, `sends` counts the messages among them, `messages` those parts of
+    the reply that Discord accepted. `shown_end`: end of the text that was put out. `trouble`: a delivery that failed
+    without ending the turn.
+    """
+
+    cause: Cause
+    queued: bool
+    started_ms: int
+    generation: Generation
+    buffer: Buffer = Buffer()
+    emitted: str = ""
+    waiting: tuple[Waiting, ...] = ()
+    waiting_bytes: int = 0
+    next_sequence: int = 0
+    sends: int = 0
+    messages: int = 0
+    shown_end: int = 0
+    typing: bool = False
+    button: Button | None = None
+    trouble: ProviderError | None = None
+    model: str | None = None
+    finish_reason: str | None = None
+    usage: Usage | None = None
+    first_chunk_ms: int | None = None
+    first_shown_ms: int | None = None
+    ending: Ending | None = None
+
+    @property
+    def id(self) -> str:
+        """The turn's id."""
+        return self.cause.turn
+
+
+class ChannelState(State):
+    """All that the fold knows of a channel."""
+
+    channel_id: Snowflake
+    turn: Turn | None = None
+    queue: tuple[Cause, ...] = ()
+    outstanding: tuple[Outstanding, ...] = ()
+    stops: tuple[Stop, ...] = ()
+    recent: tuple[Snowflake, ...] = ()
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether nothing is going on: no turn, no queue, no receipt awaited."""
+        return self.turn is None and not self.queue and not self.outstanding
+
+
+def turn_of(message_id: str) -> str:
+    """The id of the turn that a message causes."""
+    return f"m{message_id}"
+
+
+def to_snapshot(state: ChannelState, settled: int) -> ChannelSnapshot:
+    """The state as a record, after folding up to and with inbox offset `settled`."""
+    values: dict[str, JsonValue] = state.model_dump(mode="json")
+    return ChannelSnapshot(channel_id=state.channel_id, settled=settled, state_version=STATE_VERSION, state=values)
+
+
+def from_snapshot(snapshot: ChannelSnapshot) -> ChannelState:
+    """The state in a record; raises UnreadableSnapshot for one that this code cannot read."""
+    if snapshot.state_version != STATE_VERSION:
+        raise UnreadableSnapshot(
+            f"channel {snapshot.channel_id}: the snapshot at {snapshot.settled} has state version "
+            f"{snapshot.state_version}, this code reads {STATE_VERSION}"
+        )
+    return ChannelState.model_validate(snapshot.state)
+
+
+class UnreadableSnapshot(Exception):
+    """A snapshot that other code wrote; the message says which versions meet."""
