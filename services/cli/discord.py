@@ -1,0 +1,5 @@
+"""`odradek discord`."""
+
+import typer
+
+app = typer.Typer(no_args_is_help=True)

@@ -1,0 +1,5 @@
+"""`odradek doctor`."""
+
+
+def examine() -> None:
+    """Check."""

@@ -1,0 +1,38 @@
+"""The entry point of `odradek`: the commands by name, and the one place where an expected error becomes a message.
+
+Modules registered here import only typer at their top, since every worker starts through this file.
+"""
+
+import sys
+
+import typer
+
+from services.cli import discord, doctor, schemas, settings, topics
+
+app = typer.Typer(
+    name="odradek",
+    help="LLM chat turns for Discord, run as workers over Kafka.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(topics.app, name="topics")
+app.command("settings")(settings.show)
+app.command("doctor")(doctor.examine)
+app.add_typer(discord.app, name="discord")
+app.add_typer(schemas.app, name="schemas")
+
+
+def main() -> None:
+    """Run the command line and exit: 0 done, 1 failed, 2 wrong usage or configuration."""
+    try:
+        app()
+    except Exception as error:
+        from services.cli.failures import explain
+
+        failure = explain(error)
+        if failure is None:
+            raise
+        print(failure.text, file=sys.stderr)
+        sys.exit(failure.exit_code)

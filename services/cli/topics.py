@@ -1,0 +1,5 @@
+"""`odradek topics`."""
+
+import typer
+
+app = typer.Typer(no_args_is_help=True)
