@@ -40,10 +40,10 @@ class Provider:
 
     def refuse(self, record: LogRecord, facts: Facts | None, reason: str, message: str) -> list[NewRecord]:
         """End the generation of a prompt that could not be handled."""
-        if record.key is None or facts is None or facts.turn is None or facts.generation is None:
+        if facts is None or facts.turn is None or facts.generation is None:
             return []
         error = ProviderError(type="api_error", code=reason, message=message, retryable=False)
-        return [generation_failed(record.key.decode(), facts.turn, facts.generation, error, facts.cause)]
+        return [generation_failed(facts.channel, facts.turn, facts.generation, error, facts.cause)]
 
 
 async def build(context: Context) -> Handler:

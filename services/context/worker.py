@@ -1,0 +1,122 @@
+"""The context worker: generations in, prompts out."""
+
+from collections.abc import Collection
+
+from schemas.chunks import ProviderError
+from schemas.errors import UnknownRecordType
+from schemas.generations import GenerationRequested
+from schemas.headers import Facts
+from schemas.inbox import GenerationFailed
+from schemas.registry import decode
+from services.context.context import assemble
+from services.context.discord_history import DiscordHistory
+from services.context.history import History, HistoryClosed, HistoryMessage
+from services.context.metrics import HISTORY, UNUSABLE, WITHOUT_HISTORY
+from services.context.prompting import prompt
+from services.runtime.discord import RestSession
+from services.runtime.errors import ConfigurationError
+from services.runtime.handler import Handler
+from services.runtime.inbound import Inbound
+from services.runtime.log import LogRecord, NewRecord
+from services.runtime.logs import get_logger
+from services.runtime.outputs import output
+from services.runtime.process import Context, WorkerSpec
+from services.runtime.settings import Settings
+
+log = get_logger("context")
+
+
+class Prompter:
+    """Handles generations. It keeps nothing between two of them."""
+
+    def __init__(self, settings: Settings, history: History) -> None:
+        self._settings = settings
+        self._history = history
+
+    async def handle(self, inbound: Inbound) -> None:
+        """Make one prompt. Raises a BadRecord for a record that asks for none, Unavailable while Discord is down."""
+        _, request = decode(inbound.record.headers, inbound.record.value)
+        if not isinstance(request, GenerationRequested):
+            raise UnknownRecordType(f"{type(request).__name__} has no place in generations")
+        bot_id = self._history.bot_id()
+        history = await self._before(request)
+        try:
+            made = prompt(self._settings, request, assemble(self._settings, request, history, bot_id))
+        except ConfigurationError as error:
+            UNUSABLE.inc()
+            log.error(
+                "no prompt: the settings are unusable",
+                turn=request.turn, generation=request.generation, problem=str(error), remedy=error.remedy,
+            )  # fmt: skip
+            message = f"{error}. {error.remedy}".strip()
+            inbound.emit(
+                _failed(
+                    request.channel_id, request.turn, request.generation, "configuration", message, inbound.facts.cause
+                )
+            )
+            return
+        inbound.emit(
+            output(
+                "prompts",
+                made,
+                channel=request.channel_id,
+                event_id=f"prompt:{request.turn}:{request.generation}",
+                turn=request.turn,
+                generation=request.generation,
+                cause=inbound.facts.cause,
+            )
+        )
+
+    async def _before(self, request: GenerationRequested) -> tuple[HistoryMessage, ...]:
+        try:
+            with HISTORY.time():
+                return await self._history.before(
+                    request.channel_id, request.message_id, self._settings.discord_history
+                )
+        except HistoryClosed as error:
+            WITHOUT_HISTORY.inc()
+            log.warning(
+                "going on without history, which Discord refuses",
+                turn=request.turn, generation=request.generation, channel=request.channel_id, reason=str(error),
+                remedy="give the bot the permission Read Message History in the channel",
+            )  # fmt: skip
+            return ()
+
+    def arrived(self, inbound: Inbound) -> None:
+        """Nothing to do before a generation's turn has come."""
+
+    async def recover(self, partitions: Collection[int]) -> None:
+        """Nothing to load."""
+
+    def dropped(self, partitions: Collection[int]) -> None:
+        """Nothing to forget."""
+
+    def refuse(self, record: LogRecord, facts: Facts | None, reason: str, message: str) -> list[NewRecord]:
+        """End a generation that could not be handled."""
+        if facts is None or facts.turn is None or facts.generation is None:
+            return []
+        return [_failed(facts.channel, facts.turn, facts.generation, reason, message, facts.cause)]
+
+
+def _failed(channel: str, turn: str, generation: int, code: str, message: str, cause: int | None) -> NewRecord:
+    error = ProviderError(type="api_error", code=code, message=message, retryable=False)
+    return output(
+        "inbox",
+        GenerationFailed(turn=turn, generation=generation, error=error),
+        channel=channel,
+        event_id=f"failed:{turn}:{generation}:context",
+        turn=turn,
+        generation=generation,
+        cause=cause,
+    )
+
+
+async def build(context: Context) -> Handler:
+    """The worker's handler, bound to the process."""
+    session = RestSession(context.settings)
+    context.add_background(session.run)
+    context.add_ready_check("discord", session.missing)
+    return Prompter(context.settings, DiscordHistory(session))
+
+
+SPEC = WorkerSpec(name="context", reads="generations", build=build)
