@@ -25,8 +25,8 @@ _PATH = (
 )
 _ORDER = (
     "All of that is keyed by the channel, so whatever happens here happens in one order, and a slow neighbour cannot "
-    "hold it up. Kill any of the workers while I speak: another one picks up the log where it was left, and you should read "
-    "neither a gap nor a repetition."
+    "hold it up. Kill any of the workers while I speak: another one picks up the log where it was left, and you "
+    "should read neither a gap nor a repetition."
 )
 _HINT = "Say `help` to see what else I can do."
 
@@ -113,8 +113,8 @@ def _echo(question: str) -> str:
         opening = "You speak of stopping, so here is something to stop:"
         closing = (
             "A stop is written to `control` and to `inbox`. The first makes the provider close this connection at "
-            "once, the second decides in order what becomes of the turn. Press Stop while I am still talking and see how "
-            "quickly I fall silent."
+            "once, the second decides in order what becomes of the turn. Press Stop while I am still talking and see "
+            "how quickly I fall silent."
         )
     elif words & {"hello", "hi", "hey"}:
         opening = "Hello! I am Odradek, a spool that every turn is wound on. You said:"

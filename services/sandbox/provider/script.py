@@ -13,6 +13,8 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from services.sandbox.provider.neutral import DialectName, Usage
 
 Millis = Annotated[float, Field(ge=0, le=600_000)]
+HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")]
+HeaderValue = Annotated[str, Field(pattern=r"^[^\r\n\x00]*$")]
 _STRICT = ConfigDict(extra="forbid")
 
 
@@ -213,10 +215,10 @@ class Answer:
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
     status: Annotated[int, Field(ge=200, le=599)]
-    headers: dict[str, str] = field(default_factory=dict[str, str])
+    headers: dict[HeaderName, HeaderValue] = field(default_factory=dict[str, str])
     message: str = "The sandbox was told to refuse this call."
     body: bytes | None = None
-    content_type: str = "application/json"
+    content_type: HeaderValue = "application/json"
     kind: Literal["answer"] = "answer"
 
 

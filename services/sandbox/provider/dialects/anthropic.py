@@ -14,6 +14,7 @@ from services.sandbox.provider.dialects.base import (
     Content,
     Dialect,
     Head,
+    bearer_key,
     content_text,
     pieces,
     read_as,
@@ -68,7 +69,8 @@ def _error_body(status: int, message: str) -> bytes:
 
 
 def _key(headers: Mapping[str, str]) -> str | None:
-    return headers.get("x-api-key")
+    # Anthropic takes both; its SDK sends the key as a bearer since version 2.
+    return headers.get("x-api-key") or bearer_key(headers)
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:
