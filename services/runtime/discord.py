@@ -17,10 +17,11 @@ from services.runtime.errors import ConfigurationError, Unavailable
 from services.runtime.settings import Settings
 
 _PUBLIC_GATEWAY = "wss://gateway.discord.gg/"
-_REMEDY = (
+HOW_TO_SET_IT = (
     "Set ODRADEK_DISCORD_TOKEN to the bot's token; https://discord.com/developers/applications shows it "
     "under Bot, Reset Token."
 )
+"""The remedy for a missing or refused token."""
 _LONGEST_WAIT_S = 30.0
 
 UNREACHABLE: tuple[type[Exception], ...] = (aiohttp.ClientError, asyncio.TimeoutError, OSError)
@@ -36,7 +37,7 @@ def point_discord_at(settings: Settings) -> None:
 def token(settings: Settings) -> str:
     """The bot's token; raises ConfigurationError where there is none."""
     if settings.discord_token is None or not settings.discord_token.get_secret_value().strip():
-        raise ConfigurationError("there is no Discord token", remedy=_REMEDY)
+        raise ConfigurationError("there is no Discord token", remedy=HOW_TO_SET_IT)
     return settings.discord_token.get_secret_value().strip()
 
 
@@ -49,7 +50,7 @@ async def log_in(client: discord.Client, settings: Settings) -> None:
     try:
         await client.login(token(settings))
     except discord.LoginFailure as error:
-        raise ConfigurationError("Discord refuses the bot's token", remedy=_REMEDY) from error
+        raise ConfigurationError("Discord refuses the bot's token", remedy=HOW_TO_SET_IT) from error
     except discord.HTTPException as error:
         raise Unavailable("discord", f"logging in failed with status {error.status}") from error
     except UNREACHABLE as error:

@@ -1,0 +1,134 @@
+"""The delivery worker's handler: one order after another in each channel, with a receipt for each text."""
+
+import time
+from collections.abc import Callable, Collection
+
+import discord
+
+from schemas.deliveries import Cancel, ClearStopButton, SendText, Typing
+from schemas.errors import BadRecord, UnknownRecordType
+from schemas.headers import Facts
+from schemas.inbox import DeliveryReceipt, Failed, Outcome, Skipped
+from schemas.registry import decode
+from services.delivery.heartbeats import Heartbeats, Pace
+from services.delivery.memory import Cancels, Outcomes
+from services.delivery.metrics import RECEIPTS, SEND_SECONDS
+from services.delivery.sending import Order, clear_stop_button, send_text
+from services.runtime.clock import Clock
+from services.runtime.inbound import Inbound
+from services.runtime.log import LogRecord, NewRecord
+from services.runtime.outputs import output
+
+CANCELLED = "cancelled"
+_WITHOUT_RECEIPT = frozenset(model.__name__ for model in (Typing, ClearStopButton, Cancel))
+_OVERTAKES = frozenset(model.__name__ for model in (Typing, Cancel))
+
+
+class DeliveryHandler:
+    """Shows a turn's outputs. `client` gives the logged-in client or raises Unavailable."""
+
+    def __init__(self, client: Callable[[], discord.Client], clock: Clock, pace: Pace | None = None) -> None:
+        self._client = client
+        self._clock = clock
+        self._outcomes = Outcomes()
+        self._cancels = Cancels()
+        self._heartbeats = Heartbeats(self._show_typing, pace)
+
+    async def handle(self, inbound: Inbound) -> None:
+        """Carry out one order; raises BadRecord or Unavailable."""
+        _, order = decode(inbound.record.headers, inbound.record.value)
+        match order:
+            case SendText():
+                outcome = await self._shown(order, inbound.record.timestamp_ms)
+                inbound.emit(_receipt(order.channel_id, order.turn, order.sequence, inbound.facts.cause, outcome))
+            case Typing():
+                self._type(order, inbound.record)
+            case ClearStopButton():
+                await clear_stop_button(self._client(), order)
+            case Cancel():
+                self._cancel(order)
+            case _:
+                raise UnknownRecordType(f"{inbound.facts.type[:60]!r} is no order for delivery")
+
+    def arrived(self, inbound: Inbound) -> None:
+        """Let a Cancel and the end of typing overtake the orders that still wait in the channel's mailbox."""
+        if inbound.facts.type not in _OVERTAKES:
+            return
+        try:
+            _, order = decode(inbound.record.headers, inbound.record.value)
+        except BadRecord:
+            return  # `handle` raises it again, where it is dead-lettered
+        if isinstance(order, Cancel):
+            self._cancel(order)
+        elif isinstance(order, Typing) and not order.active:
+            self._heartbeats.end(order.channel_id, order.turn)
+
+    async def recover(self, partitions: Collection[int]) -> None:
+        """Nothing to load: what was sent is known to Discord."""
+
+    def dropped(self, partitions: Collection[int]) -> None:
+        """Stop typing there. Outcomes and cancels stay, since they hold whoever owns the partition."""
+        self._heartbeats.drop(partitions)
+
+    def refuse(self, record: LogRecord, facts: Facts | None, reason: str, message: str) -> list[NewRecord]:
+        """A failed receipt for an order that cannot be carried out, so that its turn does not wait for it."""
+        if facts is None or facts.turn is None or facts.sequence is None or facts.type in _WITHOUT_RECEIPT:
+            return []
+        failed = Failed(code=reason, reason=message)
+        return [_receipt(facts.channel, facts.turn, facts.sequence, facts.cause, failed)]
+
+    async def close(self) -> None:
+        """Stop typing everywhere."""
+        await self._heartbeats.close()
+
+    async def _shown(self, order: SendText, written_ms: int) -> Outcome:
+        known = self._outcomes.get(order.turn, order.sequence)
+        if known is not None:
+            return known
+        if self._cancels.hits(order.turn, order.sequence):
+            return Skipped(reason=CANCELLED)
+        client = self._client()
+        began = time.perf_counter()
+        async with self._heartbeats.quiet(order.channel_id):
+            # Asked again: a Cancel may have come while a typing call was waited for.
+            if self._cancels.hits(order.turn, order.sequence):
+                return Skipped(reason=CANCELLED)
+            outcome = await send_text(
+                client,
+                Order(
+                    text=order,
+                    written_ms=written_ms,
+                    now_ms=self._clock.now_ms(),
+                    others=self._outcomes.message_ids(order.turn),
+                ),
+            )
+        SEND_SECONDS.observe(time.perf_counter() - began)
+        self._outcomes.put(order.turn, order.sequence, outcome)
+        return outcome
+
+    def _type(self, order: Typing, record: LogRecord) -> None:
+        if order.active:
+            age_s = max(0, self._clock.now_ms() - record.timestamp_ms) / 1000
+            self._heartbeats.begin(order.channel_id, order.turn, partition=record.partition, age_s=age_s)
+        else:
+            self._heartbeats.end(order.channel_id, order.turn)
+
+    def _cancel(self, order: Cancel) -> None:
+        self._cancels.put(order.turn, order.first)
+        self._heartbeats.end(order.channel_id, order.turn)
+
+    async def _show_typing(self, channel: str) -> None:
+        await self._client().get_partial_messageable(int(channel)).typing()
+
+
+def _receipt(channel: str, turn: str, sequence: int, cause: int | None, outcome: Outcome) -> NewRecord:
+    RECEIPTS.labels(outcome.kind).inc()
+    return output(
+        "inbox",
+        DeliveryReceipt(turn=turn, sequence=sequence, outcome=outcome),
+        channel=channel,
+        event_id=f"receipt:{turn}:{sequence}",
+        turn=turn,
+        sequence=sequence,
+        cause=cause,
+    )

@@ -1,0 +1,60 @@
+"""What one delivery process remembers of turns: outputs that were sent, and those that must not be any more."""
+
+from collections import OrderedDict
+
+from schemas.inbox import Outcome, Sent
+
+_TURNS_KEPT = 5_000
+_OUTCOMES_KEPT = 500
+_CANCELS_KEPT = 10_000
+
+
+class Outcomes:
+    """The newest 500 outcomes of each of the newest 5,000 turns. They hold, whoever owns the partition by now."""
+
+    def __init__(self) -> None:
+        self._turns: OrderedDict[str, OrderedDict[int, Outcome]] = OrderedDict()
+
+    def get(self, turn: str, sequence: int) -> Outcome | None:
+        """What became of an output, None where this process does not know."""
+        of_turn = self._turns.get(turn)
+        return None if of_turn is None else of_turn.get(sequence)
+
+    def put(self, turn: str, sequence: int, outcome: Outcome) -> None:
+        """Remember an outcome."""
+        of_turn = self._turns.setdefault(turn, OrderedDict())
+        of_turn[sequence] = outcome
+        if len(of_turn) > _OUTCOMES_KEPT:
+            of_turn.popitem(last=False)
+        self._turns.move_to_end(turn)
+        if len(self._turns) > _TURNS_KEPT:
+            self._turns.popitem(last=False)
+
+    def message_ids(self, turn: str) -> frozenset[str]:
+        """The messages that are known to be outputs of the turn."""
+        of_turn = self._turns.get(turn)
+        if of_turn is None:
+            return frozenset()
+        return frozenset(
+            outcome.message_id
+            for outcome in of_turn.values()
+            if isinstance(outcome, Sent) and outcome.message_id is not None
+        )
+
+
+class Cancels:
+    """From which sequence on a turn's outputs are cancelled; the newest 10,000 turns."""
+
+    def __init__(self) -> None:
+        self._first: OrderedDict[str, int] = OrderedDict()
+
+    def put(self, turn: str, first: int) -> None:
+        """Cancel the turn's outputs from `first` on; of several the lowest counts."""
+        self._first[turn] = min(first, self._first.get(turn, first))
+        if len(self._first) > _CANCELS_KEPT:
+            self._first.popitem(last=False)
+
+    def hits(self, turn: str, sequence: int) -> bool:
+        """Whether the output is cancelled."""
+        first = self._first.get(turn)
+        return first is not None and sequence >= first
