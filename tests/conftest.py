@@ -11,6 +11,7 @@ from uuid import uuid4
 import psutil
 import pytest
 
+from services.sandbox.brokers import container
 from services.sandbox.brokers.choose import BrokerChoice, choose
 from services.sandbox.brokers.container import ContainerKafka
 from services.sandbox.brokers.embedded import EmbeddedBroker
@@ -49,15 +50,18 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Downloads Kafka if a test will need it: here a long download is seen, and is on no test's clock."""
-    choice = session.config.stash[_CHOICE]
-    shared_is_jvm = isinstance(choice, BrokerChoice) and choice.source == "jvm"
-    wanted = {"kafka", NEEDS_JVM} if shared_is_jvm else {NEEDS_JVM}
-    needed = any(wanted.intersection(getattr(item, "fixturenames", ())) for item in session.items)
-    if session.config.option.collectonly or not needed or jvm_missing():
+    if session.config.option.collectonly:
         return
+    choice = session.config.stash[_CHOICE]
+    source = choice.source if isinstance(choice, BrokerChoice) else None
+    fixtures = {name for item in session.items for name in getattr(item, "fixturenames", ())}
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    progress = reporter.write_line if reporter else print
     try:
-        asyncio.run(JvmKafka.prepare(reporter.write_line if reporter else print))
+        if "kafka" in fixtures and source == "container":
+            container.pull(progress)
+        if (NEEDS_JVM in fixtures and not jvm_missing()) or ("kafka" in fixtures and source == "jvm"):
+            asyncio.run(JvmKafka.prepare(progress))
     except BrokerError as error:
         pytest.exit(str(error), returncode=pytest.ExitCode.INTERNAL_ERROR)
 
@@ -83,7 +87,7 @@ async def _start(choice: BrokerChoice, folder: Path) -> JvmKafka | EmbeddedBroke
         case "jvm":
             return await JvmKafka.start(folder)
         case "container":
-            return await ContainerKafka.start()
+            return await ContainerKafka.start(folder)
         case "embedded":
             return await EmbeddedBroker.start(folder)
         case "address":

@@ -1,11 +1,9 @@
 """Which broker a test run gets."""
 
-from pathlib import Path
-
 import pytest
 
 from services.sandbox.brokers import choose as choosing
-from services.sandbox.brokers import container, install
+from services.sandbox.brokers import install
 from services.sandbox.brokers.choose import BrokerChoice, choose
 from services.sandbox.brokers.errors import BrokerUnavailable
 
@@ -51,6 +49,15 @@ def test_the_embedded_broker_comes_last_and_tells_what_it_leaves_untested(monkey
     assert {"compaction", "LogAppendTime"} < set(choice.untested)
 
 
+def test_where_brokers_can_be_killed_no_choice_leaves_that_untested(monkeypatch: pytest.MonkeyPatch) -> None:
+    _machine(monkeypatch, engine=None, jvm=None)
+    assert choose({choosing.VARIABLE: "kafka.internal:9092"}).untested == ()
+    _machine(monkeypatch, engine=None, jvm=NO_JAVA)
+    assert choose({choosing.VARIABLE: "kafka.internal:9092"}).untested == (
+        "a broker that is killed and comes back with its data",
+    )
+
+
 def test_nothing_at_all_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     _machine(monkeypatch, engine=NO_ENGINE, jvm=NO_JAVA, embedded=NO_WHEEL)
     with pytest.raises(BrokerUnavailable, match="embedded broker is not installed"):
@@ -80,19 +87,6 @@ def test_an_address_is_used_as_it_is(address: str) -> None:
 def test_what_is_neither_a_broker_nor_an_address_is_refused(asked: str) -> None:
     with pytest.raises(BrokerUnavailable, match="names no broker"):
         choose({choosing.VARIABLE: asked})
-
-
-def test_an_engine_that_does_not_answer_is_told_from_a_missing_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path / 'nobody.sock'}")
-    reason = container.missing()
-    assert reason is not None
-    assert reason.reason == "no Docker engine answers"
-    monkeypatch.setitem(__import__("sys").modules, "testcontainers.core.docker_client", None)
-    reason = container.missing()
-    assert reason is not None
-    assert "testcontainers is not installed" in reason.reason
 
 
 def test_the_broker_in_a_container_has_the_settings_of_the_local_one() -> None:

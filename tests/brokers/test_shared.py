@@ -17,10 +17,8 @@ async def test_tests_that_share_the_broker_do_not_meet(kafka, topic_prefix: str,
     consumer = AIOKafkaConsumer(
         topic,
         bootstrap_servers=kafka.bootstrap,
-        group_id=f"{topic_prefix}group",
         auto_offset_reset="earliest",
         fetch_max_wait_ms=10,
-        enable_auto_commit=False,
     )
     async with consumer:
         assert (await consumer.getone()).value == b"%d" % turn

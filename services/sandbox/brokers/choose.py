@@ -20,9 +20,9 @@ _EMBEDDED_LEAVES_UNTESTED = (
     "idempotent and transactional producers",
     "LogAppendTime",
     "commit metadata",
-    "a broker that is killed and comes back with its data",
 )
-_CONTAINER_LEAVES_UNTESTED = ("a broker that is killed and comes back with its data",)
+# Tests that kill brokers start their own on the local Java, whichever broker the rest shares.
+_KILLS = "a broker that is killed and comes back with its data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +51,16 @@ def choose(environment: Mapping[str, str] = os.environ) -> BrokerChoice:
         case "container":
             if reason := container.missing():
                 raise reason
-            return BrokerChoice("container", f"{VARIABLE}={asked}", _CONTAINER_LEAVES_UNTESTED)
+            return BrokerChoice("container", f"{VARIABLE}={asked}", _kills())
         case "jvm":
             if reason := install.missing():
                 raise reason
             return BrokerChoice("jvm", f"{VARIABLE}={asked}")
         case "embedded":
             embedded.binary()
-            return BrokerChoice("embedded", f"{VARIABLE}={asked}", _EMBEDDED_LEAVES_UNTESTED)
+            return BrokerChoice("embedded", f"{VARIABLE}={asked}", _EMBEDDED_LEAVES_UNTESTED + _kills())
         case address if re.fullmatch(r"[^\s:]+:\d{1,5}|\[[0-9a-fA-F:]+\]:\d{1,5}", address):
-            return BrokerChoice("address", f"{VARIABLE}={asked}", _CONTAINER_LEAVES_UNTESTED, bootstrap=asked)
+            return BrokerChoice("address", f"{VARIABLE}={asked}", _kills(), bootstrap=asked)
         case _:
             raise BrokerUnavailable(
                 f"{VARIABLE}={asked} names no broker", "set it to HOST:PORT, container, jvm or embedded, or unset it"
@@ -70,10 +70,14 @@ def choose(environment: Mapping[str, str] = os.environ) -> BrokerChoice:
 def _first_possible() -> BrokerChoice:
     no_container = container.missing()
     if no_container is None:
-        return BrokerChoice("container", "a Docker engine answers and has the image", _CONTAINER_LEAVES_UNTESTED)
+        return BrokerChoice("container", "a Docker engine answers and has the image or can pull it", _kills())
     no_jvm = install.missing()
     if no_jvm is None:
         return BrokerChoice("jvm", f"no container: {no_container.reason}")
     embedded.binary()
     why = f"no container: {no_container.reason}; no JVM broker: {no_jvm.reason}"
-    return BrokerChoice("embedded", why, _EMBEDDED_LEAVES_UNTESTED)
+    return BrokerChoice("embedded", why, (*_EMBEDDED_LEAVES_UNTESTED, _KILLS))
+
+
+def _kills() -> tuple[str, ...]:
+    return () if install.missing() is None else (_KILLS,)

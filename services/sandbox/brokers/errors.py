@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+_LAST_BYTES = 16_384
+_LAST_LINES = 5
+
 
 class BrokerError(Exception):
     """A local broker could not be had. ``remedy`` says what the reader can do; it is part of the message."""
@@ -33,3 +36,10 @@ class BrokerFailed(BrokerError):
     def __init__(self, reason: str, log: Path) -> None:
         super().__init__(reason, f"see its log: {log}")
         self.log = log
+
+
+def last_words(log: bytes) -> str:
+    """The last lines of a broker's log that say something: of a Java stack trace, the exceptions without their frames."""
+    lines = log[-_LAST_BYTES:].decode(errors="replace").splitlines()
+    telling = [line for line in lines if line.strip() and not line.startswith("\tat ")]
+    return "\n".join(telling[-_LAST_LINES:]) or "it wrote nothing"

@@ -8,12 +8,10 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from services.sandbox.brokers.errors import BrokerFailed
+from services.sandbox.brokers.errors import BrokerFailed, last_words
 from services.sandbox.brokers.readiness import serves
 
 _POLL_S = 0.02  # a listener announces itself to nobody: dialling is the only way to learn of it
-_LOG_TAIL_BYTES = 16_384
-_LOG_TAIL_LINES = 5
 
 
 class BrokerProcess:
@@ -45,18 +43,20 @@ class BrokerProcess:
             async with asyncio.timeout(timeout_s):
                 while not await serves("127.0.0.1", port):
                     if not self.running:
-                        raise BrokerFailed(f"the broker ended at its start: {_tail(self.log)}", self.log)
+                        raise BrokerFailed(
+                            f"the broker ended at its start: {last_words(self.log.read_bytes())}", self.log
+                        )
                     await asyncio.sleep(_POLL_S)
         except TimeoutError:
             await self.kill()
             raise BrokerFailed(
-                f"the broker did not answer within {timeout_s:g} s: {_tail(self.log)}", self.log
+                f"the broker did not answer within {timeout_s:g} s: {last_words(self.log.read_bytes())}", self.log
             ) from None
         except asyncio.CancelledError:
             self._signal(signal.SIGKILL)
             raise
         if not self.running:  # somebody else answered on the port
-            raise BrokerFailed(f"the broker ended at its start: {_tail(self.log)}", self.log)
+            raise BrokerFailed(f"the broker ended at its start: {last_words(self.log.read_bytes())}", self.log)
 
     async def stop(self, *, grace_s: float) -> None:
         """SIGTERM, then SIGKILL after ``grace_s`` seconds. Returns when the process is gone."""
@@ -94,10 +94,3 @@ class BrokerProcess:
         if self.running:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._popen.pid, number)
-
-
-def _tail(log: Path) -> str:
-    """The last lines that say something: of a Java stack trace, the exceptions without their frames."""
-    lines = log.read_bytes()[-_LOG_TAIL_BYTES:].decode(errors="replace").splitlines()
-    telling = [line for line in lines if line.strip() and not line.startswith("\tat ")]
-    return "\n".join(telling[-_LOG_TAIL_LINES:]) or "it wrote nothing"
