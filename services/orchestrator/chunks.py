@@ -22,8 +22,6 @@ from services.orchestrator.step import Step
 MODEL_LIMIT = 200
 """Code points of a model's name that are kept."""
 
-TIMEOUTS = frozenset({"first_byte_timeout", "idle_timeout", "total_timeout", "expired"})
-
 
 def receive_batch(step: Step, batch: ChunkBatch) -> None:
     """Read a batch of the current generation if it is the next one of the instance whose batches count."""
@@ -31,8 +29,11 @@ def receive_batch(step: Step, batch: ChunkBatch) -> None:
         return
     if batch.chunks and step.turn.first_chunk_ms is None:
         step.change_turn(first_chunk_ms=step.at.append_ms)
+    lost = batch.end == LOST.code
+    step.stream_over = not lost and (batch.end is not None or any(_is_last(chunk) for chunk in batch.chunks))
     for chunk in batch.chunks:
-        _read(step, chunk)
+        if not (lost and isinstance(chunk, ErrorChunk) and chunk.error.code == LOST.code):
+            _read(step, chunk)
         if not _is_current(step, batch.turn, batch.generation):
             return
     if batch.end is not None:
@@ -66,11 +67,13 @@ def _is_next(step: Step, batch: ChunkBatch) -> bool:
     return True
 
 
+def _is_last(chunk: ProcessedChunk) -> bool:
+    return isinstance(chunk, DoneChunk | ErrorChunk)
+
+
 def _read(step: Step, chunk: ProcessedChunk) -> None:
     if chunk.usage is not None:
         step.change_turn(usage=chunk.usage)
-    if step.turn.generation.done:
-        return
     match chunk:
         case TextChunk(content=content):
             _read_text(step, content)
@@ -95,28 +98,24 @@ def _read_text(step: Step, content: str) -> None:
 
 
 def _read_done(step: Step, metadata: DoneMetadata) -> None:
+    """A finish mark ends the turn at once: whatever the connection does after it, nothing follows."""
     reason = metadata.finish_reason or metadata.finish_reason_raw
     step.change_turn(
         model=step.turn.model if metadata.model is None else metadata.model[:MODEL_LIMIT],
         finish_reason=None if reason is None else reason[:CODE_LIMIT],
-        generation=step.turn.generation.but(done=not metadata.stopped),
     )
+    if not metadata.stopped:
+        complete(step)
 
 
 def _end_of_stream(step: Step, end: str) -> None:
-    """A finish mark beats whatever ended the stream after it."""
+    """The stream ended without a finish mark and without an error of its own."""
     turn = step.turn
-    if turn.generation.done:
-        complete(step)
-    elif end == "lost":
-        if turn.generation.number <= turn.cause.settings.lost_retries:
-            continue_after_lost(step)
-        else:
-            fail(step, LOST)
+    if end == LOST.code and turn.generation.number <= turn.cause.settings.lost_retries:
+        continue_after_lost(step)
+    elif end == LOST.code:
+        fail(step, LOST)
     elif end == "stopped":
         stop(step)
-    elif end in TIMEOUTS:
-        fail(step, ProviderError(type="timeout", code=end, message="The stream ended too early.", retryable=True))
     else:
-        code = "stream_incomplete" if end == "eof" else end
-        fail(step, ProviderError(type="api_error", code=code, message="The stream ended too early.", retryable=True))
+        fail(step, ProviderError(type="api_error", code=end, message="The stream ended too early.", retryable=True))

@@ -5,7 +5,7 @@ from typing import Literal, assert_never
 
 from schemas.chunks import ProviderError
 from schemas.inbox import TimerFired
-from services.orchestrator.endings import complete, fail, settle, unreachable
+from services.orchestrator.endings import fail, settle, unreachable
 from services.orchestrator.notices import GENERATION_DEADLINE
 from services.orchestrator.state import ChannelState
 from services.orchestrator.step import Step
@@ -59,10 +59,7 @@ def receive_timer(step: Step, event: TimerFired) -> None:
 def _pass(step: Step, armed: Armed) -> None:
     match armed.timer:
         case "generation":
-            if step.turn.generation.done:
-                complete(step)
-            else:
-                fail(step, GENERATION_DEADLINE, interrupt="deadline")
+            fail(step, GENERATION_DEADLINE, interrupt="deadline")
         case "delivery":
             if step.state.turn is not None and step.turn.id == armed.turn:
                 unreachable(step, DELIVERY_DEADLINE)

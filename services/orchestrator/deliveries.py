@@ -2,7 +2,7 @@
 
 from pydantic_core import to_json
 
-from schemas.deliveries import Cancel, ClearStopButton, SendText, Typing
+from schemas.deliveries import NOTICE, Cancel, ClearStopButton, SendText, Typing
 from services.orchestrator.segments import Segment
 from services.orchestrator.state import EMITTED_BYTES, SLOTS, WAITING_BYTES, Button, Cause, Outstanding, Waiting
 from services.orchestrator.step import Step
@@ -23,7 +23,7 @@ def show(step: Step, segment: Segment) -> None:
 
 def show_notice(step: Step, text: str) -> None:
     """Show a line that is no part of the reply, after all that was decided before."""
-    _wait(step, Waiting(text=text))
+    _wait(step, Waiting(text=NOTICE + text))
 
 
 def send_waiting(step: Step) -> None:
@@ -38,7 +38,9 @@ def send_refusal(step: Step, cause: Cause, text: str) -> None:
     """The only message of a turn that never starts; left out while no slot is free, so that refusals cannot pile up."""
     if len(step.state.outstanding) >= SLOTS:
         return
-    step.put(SendText(channel_id=step.channel_id, turn=cause.turn, sequence=0, text=text, reply_to=cause.message_id))
+    step.put(
+        SendText(channel_id=step.channel_id, turn=cause.turn, sequence=0, text=NOTICE + text, reply_to=cause.message_id)
+    )
     _await_receipt(step, cause, sequence=0, notice=True)
 
 
@@ -83,7 +85,7 @@ def _wait(step: Step, waiting: Waiting) -> None:
 def _send(step: Step, waiting: Waiting) -> None:
     turn = step.turn
     first = turn.sends == 0
-    streaming = turn.ending is None and not turn.generation.done
+    streaming = turn.ending is None and not step.stream_over
     sequence = step.next_sequence()
     step.put(
         SendText(

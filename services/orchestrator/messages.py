@@ -11,6 +11,9 @@ from services.orchestrator.state import QUEUE_LIMIT, RECENT_LIMIT, Cause
 from services.orchestrator.step import Step
 from services.orchestrator.stops import status_of_stop, stop_before
 
+NOTICE_LIMIT = 1_900
+"""Code points of a refusal's notice that are shown."""
+
 
 def receive_message(step: Step, message: MessageReceived) -> None:
     """Decide on a message, once: a second copy changes nothing."""
@@ -56,6 +59,7 @@ def _interrupts(step: Step, cause: Cause) -> bool:
 
 
 def _refuse(step: Step, cause: Cause, notice: str) -> None:
-    if notice.strip():
-        send_refusal(step, cause, notice.strip()[:2000])
+    line = " ".join(notice.split())[:NOTICE_LIMIT]
+    if line:
+        send_refusal(step, cause, line)
     end_unstarted(step, cause, "refused")

@@ -5,7 +5,6 @@ from typing import Literal, assert_never
 
 from schemas.deliveries import Cancel, ClearStopButton, SendText, Typing
 from schemas.generations import GenerationRequested
-from schemas.headers import Facts
 from schemas.stops import TurnInterrupted
 from schemas.turns import TurnFinished
 
@@ -26,19 +25,6 @@ class Output:
     cause: int
     generation: int | None = None
     sequence: int | None = None
-
-    def facts(self) -> Facts:
-        """The record's headers, without the trace, which the worker adds."""
-        return Facts(
-            type=type(self.record).__name__,
-            version=self.record.version,
-            id=self.id,
-            channel=self.record.channel_id,
-            turn=self.record.turn,
-            generation=self.generation,
-            sequence=self.sequence,
-            cause=self.cause,
-        )
 
 
 def output(record: OutputRecord, *, cause: int) -> Output:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from schemas.base import Snowflake
 from schemas.channels import ChannelSnapshot
 from schemas.chunks import ProviderError, Usage
+from schemas.identities import turn_of_message
 from schemas.inbox import Author, FoldSettings
 from schemas.stops import ChannelTurns, OneTurn
 from schemas.turns import TurnStatus
@@ -65,7 +66,7 @@ class Cause(State):
     @property
     def turn(self) -> str:
         """The turn's id."""
-        return turn_of(self.message_id)
+        return turn_of_message(self.message_id)
 
 
 class Stop(State):
@@ -109,7 +110,7 @@ class Button(State):
 class Generation(State):
     """The provider call that counts: its deadline, and how far its batches were read.
 
-    `instance`: whose batches count, None before the first. `done`: the stream's finish mark was read.
+    `instance`: whose batches count, None before the first.
     """
 
     number: int
@@ -117,7 +118,6 @@ class Generation(State):
     due_ms: int
     instance: str | None = None
     next_batch: int = 0
-    done: bool = False
 
 
 class Ending(State):
@@ -177,11 +177,6 @@ class ChannelState(State):
     def at_rest(self) -> bool:
         """Whether nothing is going on: no turn, no queue, no receipt awaited."""
         return self.turn is None and not self.queue and not self.outstanding
-
-
-def turn_of(message_id: str) -> str:
-    """The id of the turn that a message causes."""
-    return f"m{message_id}"
 
 
 def to_snapshot(state: ChannelState, settled: int) -> ChannelSnapshot:

@@ -22,6 +22,8 @@ class Step:
     state: ChannelState
     at: Position
     outputs: list[Output] = field(default_factory=list[Output])
+    stream_over: bool = False
+    """The event holds the end of the current stream, so that a Stop button would have nothing to stop."""
 
     @property
     def channel_id(self) -> str:
