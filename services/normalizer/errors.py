@@ -159,8 +159,8 @@ def _classify(
     numbers = [int(word) for word in words if word.isdecimal() and len(word) == 3]
     effective = status if status is not None else next(iter(numbers), None)
     kind, retryable = _class_of(words, effective)
-    if effective in _BEYOND_RETRY:
-        retryable = False
+    if effective in _BEYOND_RETRY and retryable:
+        kind, retryable = "api_error", False
     retryable = {"true": True, "false": False}.get(headers.get("x-should-retry", ""), retryable)
     code = next((word for word in words if word and word != "error"), "") or str(effective or "unknown")
     return ProviderError(

@@ -14,6 +14,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Collection, Coroutine, Mapping
+from functools import partial
 
 from schemas.errors import BadRecord, WrongPartition
 from schemas.headers import Facts, HeaderReader
@@ -24,7 +25,7 @@ from services.runtime.dead_letters import TOPIC as DEAD_LETTERS
 from services.runtime.dead_letters import dead_letter
 from services.runtime.errors import Poison, RecordTooLarge, Unavailable
 from services.runtime.handler import Handler
-from services.runtime.inbound import Inbound
+from services.runtime.inbound import Inbound, Pending
 from services.runtime.log import GroupReader, Log, LogRecord
 from services.runtime.logs import get_logger
 from services.runtime.mailboxes import Mailboxes
@@ -53,10 +54,9 @@ class _Partition:
         self.gone = asyncio.Event()
         self._feed = feed
 
-    async def _process(self, inbound: Inbound) -> None:
-        if self.gone.is_set():
-            return
-        await self._feed.process(self, inbound)
+    async def _process(self, inbound: Inbound, pending: Pending) -> None:
+        if not self.gone.is_set():
+            await self._feed.process(self, inbound, pending)
 
 
 class Feed:
@@ -163,22 +163,19 @@ class Feed:
         partition.acks.read(record.offset)
         partition.unprocessed += 1
 
-        def finished() -> None:
-            partition.acks.finished(record.offset)
-
+        pending = Pending(partial(partition.acks.finished, record.offset))
         try:
             facts = HeaderReader(record.headers).facts()
             self._check_place(record)
         except BadRecord as error:
             unknown = Facts(type="", version=0, id="", channel="")
-            inbound = Inbound(record, unknown, self._sender, finished)
-            self._bury(inbound, None, error.reason, str(error))
+            self._bury(Inbound(record, unknown, self._sender, pending), None, error.reason, str(error))
             partition.unprocessed -= 1
-            inbound.release()
+            pending.release()
             return
-        inbound = Inbound(record, facts, self._sender, finished)
+        inbound = Inbound(record, facts, self._sender, pending)
         self._handler.arrived(inbound)
-        partition.mailboxes.put(facts.channel, inbound)
+        partition.mailboxes.put(facts.channel, inbound, pending)
 
     def _check_place(self, record: LogRecord) -> None:
         if record.key is None:
@@ -187,7 +184,7 @@ class Feed:
         if right != record.partition:
             raise WrongPartition(f"the record's key belongs to partition {right}, it lies in {record.partition}")
 
-    async def process(self, partition: _Partition, inbound: Inbound) -> None:
+    async def process(self, partition: _Partition, inbound: Inbound, pending: Pending) -> None:
         """Hand one record to the handler until it is handled, dead-lettered, or its partition is gone."""
         started = time.perf_counter()
         retry_s = RETRY_FIRST_S
@@ -212,7 +209,7 @@ class Feed:
         else:
             return
         partition.unprocessed -= 1
-        inbound.release()
+        pending.release()
         metrics.HANDLE_SECONDS.labels(self._topic).observe(time.perf_counter() - started)
         if partition.paused and partition.unprocessed <= self._max_unprocessed // 2:
             partition.paused = False

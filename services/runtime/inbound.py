@@ -8,6 +8,26 @@ from services.runtime.log import Appended, LogRecord, NewRecord
 from services.runtime.sender import Sender
 
 
+class Pending:
+    """What keeps one record unfinished: the handler, outputs without acknowledgement, holds. It does not keep the record."""
+
+    __slots__ = ("_finished", "_open")
+
+    def __init__(self, finished: Callable[[], None]) -> None:
+        self._finished = finished
+        self._open = 1
+
+    def add(self) -> None:
+        """One more thing to wait for."""
+        self._open += 1
+
+    def release(self) -> None:
+        """One thing less; with the last one the record is finished."""
+        self._open -= 1
+        if self._open == 0:
+            self._finished()
+
+
 class Inbound:
     """A record in a worker's hands.
 
@@ -16,14 +36,13 @@ class Inbound:
     finished is read again after a crash.
     """
 
-    __slots__ = ("_finished", "_open", "_sender", "facts", "record")
+    __slots__ = ("_pending", "_sender", "facts", "record")
 
-    def __init__(self, record: LogRecord, facts: Facts, sender: Sender, finished: Callable[[], None]) -> None:
+    def __init__(self, record: LogRecord, facts: Facts, sender: Sender, pending: Pending) -> None:
         self.record = record
         self.facts = facts
         self._sender = sender
-        self._finished = finished
-        self._open = 1
+        self._pending = pending
 
     def emit(self, new: NewRecord) -> "asyncio.Future[Appended]":
         """Send an output; this record is not finished before the output is acknowledged.
@@ -31,21 +50,16 @@ class Inbound:
         Raises RecordTooLarge at once for a value over its topic's limit.
         """
         future = self._sender.send(new)
-        self._open += 1
+        self._pending.add()
         future.add_done_callback(self._acknowledged)
         return future
 
-    def hold(self) -> None:
-        """Keep the record unfinished until `release` is called once more."""
-        self._open += 1
-
-    def release(self) -> None:
-        """Give back one hold (the handler's own is given back by the worker)."""
-        self._open -= 1
-        if self._open == 0:
-            self._finished()
+    def hold(self) -> Pending:
+        """Keep the record unfinished until `release` is called on what this returns."""
+        self._pending.add()
+        return self._pending
 
     def _acknowledged(self, future: "asyncio.Future[Appended]") -> None:
         # A failed or cancelled append leaves the record unfinished on purpose: it will be read again.
         if not future.cancelled() and future.exception() is None:
-            self.release()
+            self._pending.release()

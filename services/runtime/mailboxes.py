@@ -7,24 +7,24 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 
-from services.runtime.inbound import Inbound
+from services.runtime.inbound import Inbound, Pending
 
 
 class Mailboxes:
     """The mailboxes of one partition. `process` is awaited for one record of a channel at a time, in order."""
 
-    def __init__(self, process: Callable[[Inbound], Awaitable[None]]) -> None:
+    def __init__(self, process: Callable[[Inbound, Pending], Awaitable[None]]) -> None:
         self._process = process
-        self._waiting: dict[str, deque[Inbound]] = {}
+        self._waiting: dict[str, deque[tuple[Inbound, Pending]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def put(self, channel: str, inbound: Inbound) -> None:
+    def put(self, channel: str, inbound: Inbound, pending: Pending) -> None:
         """Queue a record behind the others of its channel."""
         queue = self._waiting.get(channel)
         if queue is not None:
-            queue.append(inbound)
+            queue.append((inbound, pending))
             return
-        self._waiting[channel] = deque([inbound])
+        self._waiting[channel] = deque([(inbound, pending)])
         task = asyncio.create_task(self._run(channel), name=f"channel {channel}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -33,7 +33,7 @@ class Mailboxes:
         queue = self._waiting[channel]
         try:
             while queue:
-                await self._process(queue.popleft())
+                await self._process(*queue.popleft())
         finally:
             # Only this task's own queue: after `drop`, the channel may have a new one.
             if self._waiting.get(channel) is queue:

@@ -1,0 +1,121 @@
+"""The streams of one partition as a fold over its raw records: which record counts, and the batch that it becomes.
+
+One batch a counted record, an empty one too, so that batches have the raw records' sequences without a gap. The first
+instance that opens a stream is the one that counts (it won the claim), and the first end closes it: what stands behind
+is dropped. The same records always give equal batches, since nothing but the records is read.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Generic, TypeVar
+
+from schemas.inbox import ChunkBatch
+from schemas.raw import RawEnd, RawSlice
+from services.normalizer.endings import Lost, ending_of
+from services.normalizer.stream import StreamNormalizer
+
+CLOSED_KEPT = 4_096
+Kept = TypeVar("Kept")
+
+StreamId = tuple[str, int]
+"""(turn, generation)."""
+
+
+@dataclass(slots=True)
+class _Stream(Generic[Kept]):
+    instance: str
+    normalizer: StreamNormalizer
+    next_sequence: int = 0
+    kept: list[Kept] = field(default_factory=list[Kept])
+
+
+@dataclass(frozen=True, slots=True)
+class Counted(Generic[Kept]):
+    """The record counts. `settled` is what may be released once the batch is written: all of an ended stream."""
+
+    batch: ChunkBatch
+    settled: tuple[Kept, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """The record changes nothing: a repetition, a loser's, or behind the end."""
+
+    why: str
+
+
+class Streams(Generic[Kept]):
+    """All open streams of a partition, and the last CLOSED_KEPT that ended.
+
+    `Kept` is whatever the caller wants back at a stream's end, one value a counted record.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[StreamId, _Stream[Kept]] = {}
+        self._closed: OrderedDict[StreamId, None] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def slice(self, raw: RawSlice, data: bytes, keep: Callable[[], Kept]) -> Counted[Kept] | Dropped:
+        """Take one slice; `keep` is called only where it counts."""
+        origin = raw.origin
+        stream_id = (origin.turn, origin.generation)
+        stream = self._open.get(stream_id)
+        if stream is None:
+            if stream_id in self._closed:
+                return Dropped("behind the end")
+            if raw.sequence != 0:
+                return Dropped("not the first of its stream")
+            normalizer = StreamNormalizer(
+                origin.dialect, origin.model, http_status=raw.http_status, content_type=raw.content_type
+            )
+            stream = self._open[stream_id] = _Stream(origin.instance, normalizer)
+        if origin.instance != stream.instance:
+            return Dropped("of another instance")
+        if raw.sequence != stream.next_sequence:
+            return Dropped("a repetition" if raw.sequence < stream.next_sequence else "behind a gap")
+        chunks = tuple(stream.normalizer.feed(data))
+        stream.next_sequence += 1
+        stream.kept.append(keep())
+        batch = ChunkBatch(
+            turn=origin.turn,
+            generation=origin.generation,
+            sequence=raw.sequence,
+            instance=stream.instance,
+            chunks=chunks,
+        )
+        return Counted(batch, ())
+
+    def end(self, raw: RawEnd, written_ms: int) -> Counted[Kept] | Dropped:
+        """Take an end. One that somebody else declared has no sequence and comes behind whatever is there."""
+        origin = raw.origin
+        stream_id = (origin.turn, origin.generation)
+        if stream_id in self._closed:
+            return Dropped("behind the end")
+        stream = self._open.get(stream_id)
+        if stream is None:
+            if raw.sequence not in (None, 0):
+                return Dropped("not the first of its stream")
+            stream = _Stream[Kept](origin.instance, StreamNormalizer(origin.dialect, origin.model))
+        elif raw.sequence is not None and origin.instance != stream.instance:
+            return Dropped("of another instance")
+        # Behind a gap (a slice that was dead-lettered) the stream still ends, or its records would stay held for ever.
+        whole = raw.sequence in (None, stream.next_sequence)
+        ending = ending_of(raw, datetime.fromtimestamp(written_ms / 1000, tz=UTC)) if whole else Lost()
+        chunks = tuple(stream.normalizer.flush(ending))
+        self._open.pop(stream_id, None)
+        self._closed[stream_id] = None
+        if len(self._closed) > CLOSED_KEPT:
+            self._closed.popitem(last=False)
+        batch = ChunkBatch(
+            turn=origin.turn,
+            generation=origin.generation,
+            sequence=stream.next_sequence,
+            instance=stream.instance,
+            chunks=chunks,
+            end=raw.ending if whole else "lost",
+        )
+        return Counted(batch, tuple(stream.kept))

@@ -1,0 +1,114 @@
+"""The normalizer worker: raw in, chunk batches out.
+
+The records of a stream stay unfinished until its end is written, so that whoever takes the partition over reads the
+stream from its start and makes the same batches again; the orchestrator drops those that it has.
+"""
+
+import asyncio
+from collections.abc import Collection
+from functools import partial
+
+from schemas.chunks import ProviderError
+from schemas.headers import Facts, HeaderReader
+from schemas.inbox import GenerationFailed
+from schemas.raw import RawSlice, parse_raw
+from services.normalizer.metrics import BATCHES, DROPPED, OPEN
+from services.normalizer.streams import Dropped, Streams
+from services.runtime.errors import RecordTooLarge
+from services.runtime.handler import Handler
+from services.runtime.inbound import Inbound, Pending
+from services.runtime.log import Appended, LogRecord, NewRecord
+from services.runtime.outputs import output
+from services.runtime.process import Context, WorkerSpec
+
+
+class Normalizer:
+    """Handles raw records; its state is the open streams of each partition."""
+
+    def __init__(self) -> None:
+        self._partitions: dict[int, Streams[Pending]] = {}
+
+    async def handle(self, inbound: Inbound) -> None:
+        """Normalize one raw record; raises a BadRecord where its headers are not those of one."""
+        record = inbound.record
+        raw = parse_raw(HeaderReader(record.headers))
+        streams = self._partitions.setdefault(record.partition, Streams())
+        if isinstance(raw, RawSlice):
+            outcome = streams.slice(raw, record.value or b"", inbound.hold)
+        else:
+            outcome = streams.end(raw, record.timestamp_ms)
+        if isinstance(outcome, Dropped):
+            DROPPED.labels(outcome.why).inc()
+            return
+        batch = outcome.batch
+        new = output(
+            "inbox",
+            batch,
+            channel=inbound.facts.channel,
+            event_id=f"batch:{batch.turn}:{batch.generation}:{batch.sequence}",
+            turn=batch.turn,
+            generation=batch.generation,
+            sequence=batch.sequence,
+            cause=inbound.facts.cause,
+        )
+        try:
+            written = inbound.emit(new)
+        except RecordTooLarge:
+            # The stream has ended all the same; its generation ends with the dead letter of this record.
+            for pending in outcome.settled:
+                pending.release()
+            raise
+        BATCHES.inc()
+        if outcome.settled:
+            written.add_done_callback(partial(_release, outcome.settled))
+
+    def arrived(self, inbound: Inbound) -> None:
+        """Nothing to do before a record's turn has come."""
+
+    async def recover(self, partitions: Collection[int]) -> None:
+        """Nothing to load: the unfinished records of open streams are read again."""
+        for partition in partitions:
+            self._partitions[partition] = Streams()
+
+    def dropped(self, partitions: Collection[int]) -> None:
+        """Forget the open streams of partitions that went elsewhere."""
+        for partition in partitions:
+            self._partitions.pop(partition, None)
+
+    def refuse(self, record: LogRecord, facts: Facts | None, reason: str, message: str) -> list[NewRecord]:
+        """End the generation of a raw record that could not be handled."""
+        if facts is None or facts.turn is None or facts.generation is None:
+            return []
+        error = ProviderError(type="api_error", code=reason, message=message, retryable=False)
+        failed = GenerationFailed(turn=facts.turn, generation=facts.generation, error=error)
+        return [
+            output(
+                "inbox",
+                failed,
+                channel=facts.channel,
+                event_id=f"failed:{facts.turn}:{facts.generation}:normalizer",
+                turn=facts.turn,
+                generation=facts.generation,
+                cause=facts.cause,
+            )
+        ]
+
+    def open_streams(self) -> int:
+        """How many streams are open in all partitions."""
+        return sum(len(streams) for streams in self._partitions.values())
+
+
+def _release(settled: tuple[Pending, ...], written: "asyncio.Future[Appended]") -> None:
+    if not written.cancelled() and written.exception() is None:
+        for pending in settled:
+            pending.release()
+
+
+async def build(_: Context) -> Handler:
+    """The worker's handler, bound to the process."""
+    normalizer = Normalizer()
+    OPEN.set_function(normalizer.open_streams)
+    return normalizer
+
+
+SPEC = WorkerSpec(name="normalizer", reads="raw", build=build)

@@ -1,0 +1,7 @@
+"""What the orchestrator worker counts."""
+
+from prometheus_client import Counter, Gauge
+
+ACTORS = Gauge("odradek_channels", "Channels whose state this process holds")
+SNAPSHOTS = Counter("odradek_snapshots_total", "Snapshots acknowledged")
+TURNS = Counter("odradek_turns_finished_total", "Turns that ended", ["status"])

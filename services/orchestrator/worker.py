@@ -1,0 +1,69 @@
+"""The orchestrator worker: inbox in; generations, deliveries, control, turns and snapshots out."""
+
+from collections.abc import Collection
+
+from schemas.chunks import ProviderError
+from schemas.errors import UnknownRecordType
+from schemas.headers import Facts
+from schemas.inbox import ChunkBatch, DeliveryReceipt, GenerationFailed, MessageReceived, TimerFired
+from schemas.registry import decode
+from schemas.stops import StopRequested
+from services.orchestrator.actors import Actors
+from services.runtime.handler import Handler
+from services.runtime.inbound import Inbound
+from services.runtime.log import LogRecord, NewRecord
+from services.runtime.outputs import output
+from services.runtime.process import Context, WorkerSpec
+
+_EVENTS = (MessageReceived, StopRequested, ChunkBatch, GenerationFailed, DeliveryReceipt, TimerFired)
+
+
+class Orchestrator:
+    """Handles the inbox; all its state is in the actors."""
+
+    def __init__(self, actors: Actors) -> None:
+        self._actors = actors
+
+    async def handle(self, inbound: Inbound) -> None:
+        """Fold one event; raises a BadRecord for a record that is none."""
+        _, event = decode(inbound.record.headers, inbound.record.value)
+        if not isinstance(event, _EVENTS):
+            raise UnknownRecordType(f"{type(event).__name__} has no place in inbox")
+        self._actors.receive(inbound, event)
+
+    def arrived(self, inbound: Inbound) -> None:
+        """Nothing to do before an event's turn has come."""
+
+    async def recover(self, partitions: Collection[int]) -> None:
+        """Load the channels' snapshots."""
+        await self._actors.load(partitions)
+
+    def dropped(self, partitions: Collection[int]) -> None:
+        """Forget the channels of partitions that went elsewhere."""
+        self._actors.drop(partitions)
+
+    def refuse(self, record: LogRecord, facts: Facts | None, reason: str, message: str) -> list[NewRecord]:
+        """End the generation of an event that could not be handled, but not for the event that does just that."""
+        if facts is None or facts.type == GenerationFailed.__name__ or facts.turn is None or facts.generation is None:
+            return []
+        error = ProviderError(type="api_error", code=reason, message=message, retryable=False)
+        failed = GenerationFailed(turn=facts.turn, generation=facts.generation, error=error)
+        return [
+            output(
+                "inbox",
+                failed,
+                channel=facts.channel,
+                event_id=f"failed:{facts.turn}:{facts.generation}:orchestrator",
+                turn=facts.turn,
+                generation=facts.generation,
+                cause=facts.cause,
+            )
+        ]
+
+
+async def build(context: Context) -> Handler:
+    """The worker's handler, bound to the process."""
+    return Orchestrator(Actors(context.log, context.sender, context.clock))
+
+
+SPEC = WorkerSpec(name="orchestrator", reads="inbox", build=build)
