@@ -82,6 +82,23 @@ async def test_messages_take_the_key_as_a_bearer_too(sandbox):
     assert (await sandbox.ask(request)).status_code == 200
 
 
+async def test_google_answers_either_version_but_only_with_alt_sse(sandbox):
+    request = sandbox.native("google", "hi")
+    stable = request.path.replace("v1beta", "v1")
+    assert (await sandbox.http.post(stable, json=request.body, headers=request.headers)).status_code == 200
+    bare = request.path.removesuffix("?alt=sse")
+    answer = await sandbox.http.post(bare, json=request.body, headers=request.headers)
+    assert (answer.status_code, answer.json()["error"]["status"]) == (400, "INVALID_ARGUMENT")
+
+
+async def test_a_body_that_is_too_large_is_a_native_413(sandbox, dialect):
+    request = sandbox.native(dialect, "x" * (32 * 1024 * 1024))
+    answer = await sandbox.ask(request)
+    assert answer.status_code == 413
+    assert "too large" in answer.json()["error"]["message"]
+    assert sandbox.provider.calls[0].body is None
+
+
 async def test_a_call_without_streaming_is_refused_with_advice(sandbox):
     for dialect in ("openai-chat", "openai-responses", "anthropic"):
         request = sandbox.native(dialect, "hi")

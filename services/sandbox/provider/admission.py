@@ -43,6 +43,7 @@ class Doorkeeper:
         self,
         dialect: Dialect,
         headers: Mapping[str, str],
+        query: Mapping[str, str],
         raw: bytes | None,
         path_model: str,
         scripted_models: Collection[str],
@@ -55,7 +56,7 @@ class Doorkeeper:
         body: object = None
         try:
             body = msgspec.json.decode(raw)
-            dialect.check_headers(headers)
+            dialect.check_envelope(headers, query)
             prompt = dialect.read(body, path_model)
         except msgspec.DecodeError as error:
             return Admission(body, path_model, Refusal(400, f"The request body is not valid JSON: {error}"))

@@ -42,7 +42,7 @@ class Endpoint:
             raw = None
         headers = {name.lower(): value for name, value in request.headers.items()}
         model = request.match_info.get("model", "")
-        admission = self._doorkeeper.admit(self._dialect, headers, raw, model, self._scripts.models)
+        admission = self._doorkeeper.admit(self._dialect, headers, request.query, raw, model, self._scripts.models)
         call = Call(
             id=self._book.next_id(),
             dialect=self._dialect.name,

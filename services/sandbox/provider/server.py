@@ -23,7 +23,7 @@ _PATHS: dict[DialectName, str] = {
     "openai-chat": "/v1/chat/completions",
     "openai-responses": "/v1/responses",
     "anthropic": "/v1/messages",
-    "google": "/v1beta/models/{model:[^/:]+}:streamGenerateContent",
+    "google": "/{version:v1|v1beta}/models/{model:[^/:]+}:streamGenerateContent",
 }
 
 

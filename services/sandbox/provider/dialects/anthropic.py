@@ -73,7 +73,7 @@ def _key(headers: Mapping[str, str]) -> str | None:
     return headers.get("x-api-key") or bearer_key(headers)
 
 
-def _check_headers(headers: Mapping[str, str]) -> None:
+def _check_envelope(headers: Mapping[str, str], _query: Mapping[str, str]) -> None:
     if "anthropic-version" not in headers:
         raise BadRequestError("anthropic-version: header is required")
 
@@ -169,6 +169,6 @@ ANTHROPIC = Dialect(
     encoder=_Encoder,
     error_body=_error_body,
     key=_key,
-    check_headers=_check_headers,
+    check_envelope=_check_envelope,
     request_id_header="request-id",
 )

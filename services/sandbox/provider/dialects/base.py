@@ -59,8 +59,8 @@ class Dialect:
     """One dialect.
 
     `read` gets the decoded body and the model from the path (empty unless the path holds it) and raises
-    `BadRequestError`. `key` gets lower-case headers and returns the key shown, or None. `check_headers` raises
-    `BadRequestError`. `error_body` makes the native body of an HTTP error.
+    `BadRequestError`. `key` gets lower-case headers and returns the key shown, or None. `check_envelope` looks at headers
+    and query and raises `BadRequestError`. `error_body` makes the native body of an HTTP error.
     """
 
     name: DialectName
@@ -68,7 +68,7 @@ class Dialect:
     encoder: Callable[[Head], Encoder]
     error_body: Callable[[int, str], bytes]
     key: Callable[[Mapping[str, str]], str | None]
-    check_headers: Callable[[Mapping[str, str]], None]
+    check_envelope: Callable[[Mapping[str, str], Mapping[str, str]], None]
     request_id_header: str
 
 
@@ -111,8 +111,8 @@ def bearer_key(headers: Mapping[str, str]) -> str | None:
     return key.strip() if scheme.lower() == "bearer" else None
 
 
-def no_header_needed(headers: Mapping[str, str]) -> None:
-    """For dialects that need no header beside the key."""
+def any_envelope(_headers: Mapping[str, str], _query: Mapping[str, str]) -> None:
+    """For dialects that need nothing beside the key and the body."""
 
 
 def pieces(arguments: str | tuple[str, ...]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import msgspec
 import orjson
 
-from services.sandbox.provider.dialects.base import Dialect, Head, Part, no_header_needed, pieces, read_as, sse
+from services.sandbox.provider.dialects.base import BadRequestError, Dialect, Head, Part, pieces, read_as, sse
 from services.sandbox.provider.neutral import ChatMessage, Prompt, Usage
 from services.sandbox.provider.script import ToolCall
 
@@ -56,6 +56,12 @@ def _error_body(status: int, message: str) -> bytes:
 
 def _key(headers: Mapping[str, str]) -> str | None:
     return headers.get("x-goog-api-key")
+
+
+def _check_envelope(_headers: Mapping[str, str], query: Mapping[str, str]) -> None:
+    # Without it Google answers with a JSON array, which the sandbox does not play.
+    if query.get("alt") != "sse":
+        raise BadRequestError("The sandbox only streams server-sent events: add `?alt=sse`.")
 
 
 class _Encoder:
@@ -116,6 +122,6 @@ GOOGLE = Dialect(
     encoder=_Encoder,
     error_body=_error_body,
     key=_key,
-    check_headers=no_header_needed,
+    check_envelope=_check_envelope,
     request_id_header="x-goog-request-id",
 )

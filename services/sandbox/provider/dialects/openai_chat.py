@@ -14,9 +14,9 @@ from services.sandbox.provider.dialects.base import (
     Content,
     Dialect,
     Head,
+    any_envelope,
     bearer_key,
     content_text,
-    no_header_needed,
     pieces,
     read_as,
     sse,
@@ -143,6 +143,6 @@ OPENAI_CHAT = Dialect(
     encoder=_Encoder,
     error_body=openai_error_body,
     key=bearer_key,
-    check_headers=no_header_needed,
+    check_envelope=any_envelope,
     request_id_header="x-request-id",
 )
