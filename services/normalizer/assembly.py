@@ -95,10 +95,11 @@ class Assembly:
         calls = self._calls.finished(complete=True)
         unusable = self._calls.nameless() or any(call.arguments_truncated for call in calls)
         chunks: list[ProcessedChunk] = [*self._leftover(), *(FunctionCallChunk(function_call=call) for call in calls)]
+        reason = self._reason(has_calls=bool(calls))
         error = self._finish_error()
         if error is None and unusable:
-            error = stream_error("tool_arguments_invalid", "the model wrote a tool call that cannot be read")
-        reason = self._reason(has_calls=bool(calls))
+            message = "the model wrote a tool call that cannot be read"
+            error = stream_error("tool_arguments_invalid", message, retryable=reason != "length")
         if error is not None:
             return [*chunks, self._error_chunk(error, reason)]
         return [*chunks, self._done_chunk(reason, stopped=False)]

@@ -1,0 +1,154 @@
+"""How the end of a stream shows: what was finished stays finished, and what was not is a named error."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, get_args
+
+import pytest
+
+from schemas.raw import ENDINGS, RawEnd, RawOrigin
+from services.normalizer import endings
+from services.normalizer.endings import (
+    ConnectFailed,
+    ConnectionReset,
+    Deadline,
+    Ending,
+    EndOfFile,
+    Expired,
+    HttpError,
+    Lost,
+    Stopped,
+    TooLarge,
+    ending_of,
+)
+
+ALL = [
+    *(EndOfFile(), ConnectionReset(), ConnectFailed(), HttpError(500), Deadline("idle"), Deadline("first_byte")),
+    *(Deadline("total"), TooLarge(), Stopped(), Lost(), Expired()),
+]
+CALL = {"tool_calls": [{"index": 0, "id": "1", "function": {"name": "f", "arguments": '{"a": 1}'}}]}
+HALF_A_CALL = {"tool_calls": [{"index": 0, "id": "1", "function": {"name": "f", "arguments": '{"a": 1'}}]}
+
+
+@pytest.mark.parametrize("ending", ALL, ids=str)
+def test_a_finish_in_the_bytes_beats_any_ending(ending: Ending, chat: Callable[..., Any]) -> None:
+    reply = chat({"content": "Hi"}, CALL, ending=ending)
+    assert reply.error is None
+    assert (reply.text, reply.arguments) == ("Hi", [("f", {"a": 1})])
+    assert reply.metadata.finish_reason == "tool_calls"
+
+
+@pytest.mark.parametrize(
+    ("ending", "kind", "code", "retryable"),
+    [
+        (EndOfFile(), "api_error", "stream_incomplete", True),
+        (ConnectionReset("reset by peer"), "api_error", "connection_reset", True),
+        (Lost(), "api_error", "lost", True),
+        (Deadline("idle"), "timeout", "idle_timeout", True),
+        (Deadline("total"), "timeout", "total_timeout", True),
+        (TooLarge(), "api_error", "stream_too_large", False),
+    ],
+    ids=str,
+)
+def test_a_stream_that_breaks_keeps_its_text_and_names_its_error(
+    ending: Ending, kind: str, code: str, retryable: bool, chat: Callable[..., Any]
+) -> None:
+    reply = chat({"content": "Hi"}, finish=None, ending=ending)
+    assert reply.text == "Hi"
+    assert (reply.error.type, reply.error.code, reply.error.retryable) == (kind, code, retryable)
+    assert reply.metadata.model == "m"
+
+
+@pytest.mark.parametrize(
+    ("ending", "code"),
+    [
+        (ConnectFailed("refused"), "connect_failed"),
+        (Expired(), "expired"),
+        (Deadline("first_byte"), "first_byte_timeout"),
+        (EndOfFile(), "not_a_stream"),
+    ],
+    ids=str,
+)
+def test_a_stream_without_a_byte_names_its_error(ending: Ending, code: str, play: Callable[..., Any]) -> None:
+    assert play("anthropic", [], ending).error.code == code
+
+
+def test_a_stop_ends_quietly_and_without_half_a_call(chat: Callable[..., Any]) -> None:
+    reply = chat({"content": "Hi\ud83c"}, HALF_A_CALL, finish=None, ending=Stopped())
+    assert (reply.text, reply.calls, reply.error) == ("Hi\ufffd", [], None)
+    assert reply.metadata.stopped
+    assert reply.metadata.finish_reason is None
+
+
+@pytest.mark.parametrize("ending", [EndOfFile(), Lost()], ids=str)
+def test_half_a_call_of_a_broken_stream_is_never_whole(ending: Ending, chat: Callable[..., Any]) -> None:
+    (call,) = chat(HALF_A_CALL, finish=None, ending=ending).calls
+    assert (call.args, call.arguments_truncated, call.raw_arguments) == ({}, True, '{"a": 1')
+
+
+def test_a_call_without_arguments_is_whole_only_in_a_finished_stream(chat: Callable[..., Any]) -> None:
+    bare = {"tool_calls": [{"index": 0, "id": "1", "function": {"name": "f", "arguments": ""}}]}
+    assert chat(bare).arguments == [("f", {})]
+    assert chat(bare, finish=None).calls[0].arguments_truncated
+
+
+def test_an_event_cut_by_the_end_is_no_error_of_its_own(play: Callable[..., Any], sse: Callable[..., bytes]) -> None:
+    whole = sse({"choices": [{"delta": {"content": "Hi"}}]})
+    cut = whole + sse({"choices": [{"delta": {"content": "there"}}]})[:30]
+    assert play("openai-chat", [cut]).error.code == "stream_incomplete"
+    finished = sse({"choices": [{"delta": {}, "finish_reason": "stop"}]})
+    assert play("openai-chat", [whole + finished + b'data: {"usage'], ConnectionReset()).error is None
+
+
+def test_what_follows_the_end_mark_is_ignored(play: Callable[..., Any], sse: Callable[..., bytes]) -> None:
+    chunk = {"choices": [{"delta": {"content": "Hi"}}]}
+    reply = play("openai-chat", [sse(chunk, "[DONE]", chunk, "garbage")], ConnectionReset())
+    assert (reply.text, reply.error) == ("Hi", None)
+
+
+def test_an_error_after_the_finish_reason_counts(play: Callable[..., Any], sse: Callable[..., bytes]) -> None:
+    finish = {"choices": [{"delta": {}, "finish_reason": "length"}]}
+    reply = play("openai-chat", [sse(finish, {"error": {"code": 400, "message": "Token limit"}}, "[DONE]")])
+    assert (reply.error.code, reply.metadata.finish_reason) == ("400", "length")
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "code"),
+    [
+        (b"<html>gateway</html>", "text/html", "not_a_stream"),
+        (b'{"choices": [{"message": {"content": "Hi"}}]}', "application/json", "not_a_stream"),
+        (
+            b'{\n "error": {"code": "insufficient_quota",\n\n "message": "x"}\n}',
+            "application/json",
+            "insufficient_quota",
+        ),
+        (b"gateway timeout", "text/plain", "not_a_stream"),
+        (b"", "text/event-stream", "not_a_stream"),
+        (b": ping\n\n: ping\n\n", "text/event-stream", "stream_incomplete"),
+    ],
+)
+def test_an_answer_that_is_no_stream_is_an_error(
+    body: bytes, content_type: str, code: str, play: Callable[..., Any]
+) -> None:
+    for pieces in ([body], [body[at : at + 1] for at in range(len(body))]):
+        assert play("openai-chat", pieces, content_type=content_type).error.code == code
+
+
+@pytest.mark.parametrize("ending", [HttpError(429, {"retry-after": "3"}), EndOfFile(), ConnectionReset()], ids=str)
+def test_a_refusal_is_classified_by_its_body_however_it_ends(ending: Ending, play: Callable[..., Any]) -> None:
+    body = b'data: {"error": {"message": "slow down"}}\n\n'
+    reply = play("openai-chat", [body[:10], body[10:]], ending, http_status=429)
+    assert reply.error.type == "rate_limit"
+    assert "slow down" in reply.error.message
+    assert reply.error.retry_after_s == (3.0 if isinstance(ending, HttpError) else None)
+
+
+def test_every_ending_of_the_raw_topic_has_its_meaning() -> None:
+    origin = RawOrigin(turn="m1", generation=1, instance="p", dialect="anthropic", model="m")
+    now = datetime(2026, 11, 30, tzinfo=UTC)
+    found = [
+        ending_of(RawEnd(origin, 0, name, http_status=429, retry_after="5", detail="why"), now) for name in ENDINGS
+    ]
+    assert {type(ending) for ending in found} == set(get_args(endings.Ending))
+    assert HttpError(429, {"retry-after": "5"}, now) in found
+    assert ConnectionReset("why") in found

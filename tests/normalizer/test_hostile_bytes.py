@@ -1,0 +1,159 @@
+"""No bytes make the normalizer raise, publish a lone surrogate, or work longer than in proportion."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from services.normalizer.endings import EndOfFile
+from services.normalizer.stream import StreamNormalizer
+
+DIALECTS = ["openai-chat", "anthropic"]
+WORDS = [
+    *("choices", "delta", "content", "tool_calls", "function", "arguments", "index", "id", "name", "finish_reason"),
+    *("usage", "error", "message", "code", "type", "text", "thinking", "signature", "partial_json", "content_block"),
+    *("message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "input"),
+    *("tool_use", "text_delta", "thinking_delta", "input_json_delta", "signature_delta", "stop_reason", "stop", "m"),
+    *(
+        "reasoning",
+        "reasoning_content",
+        "reasoning_details",
+        "reasoning.text",
+        "refusal",
+        "object",
+        "provider",
+        "x_groq",
+    ),
+    *("prompt_tokens", "completion_tokens", "model", "metadata", "raw", "innererror", "redacted_thinking", "data"),
+]
+atoms = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.integers(0, 3),
+    st.floats(),
+    st.sampled_from(WORDS),
+    st.sampled_from(["", "{", "{}", '{"a":1}', "\ud83c", "\udf0d", "null", "[1]", "x\ud83c", '{"a": 1e999}', "NaN"]),
+    st.text(max_size=5),
+)
+values = st.recursive(
+    atoms,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(WORDS) | st.text(max_size=3), inner, max_size=5)
+    ),
+    max_leaves=20,
+)
+
+
+def end_to_end(dialect: Any, raw: bytes, step: int) -> list[Any]:
+    stream = StreamNormalizer(dialect, "m")
+    chunks = [chunk for at in range(0, len(raw), step) for chunk in stream.feed(raw[at : at + step])]
+    chunks += stream.flush(EndOfFile())
+    assert [chunk.type for chunk in chunks if chunk.type in ("done", "error")] == [chunks[-1].type]
+    for chunk in chunks:
+        json.loads(chunk.model_dump_json().encode())
+    assert stream.feed(raw) == []
+    assert stream.flush(EndOfFile()) == []
+    return chunks
+
+
+@settings(deadline=None)
+@given(st.sampled_from(DIALECTS), st.binary(max_size=300), st.integers(1, 50))
+def test_random_bytes_end_in_one_terminal_chunk(dialect: str, raw: bytes, step: int) -> None:
+    end_to_end(dialect, raw, step)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.sampled_from(DIALECTS), st.lists(values, max_size=5), st.sampled_from([b"", b"event: error\n", b"event: x\n"])
+)
+def test_payloads_of_any_shape_end_in_one_terminal_chunk(dialect: str, payloads: list[Any], name: bytes) -> None:
+    raw = b"".join(name + b"data: " + json.dumps(payload).encode() + b"\n\n" for payload in payloads)
+    end_to_end(dialect, raw, 1000)
+
+
+shaped_chat = st.fixed_dictionaries(
+    {},
+    optional={
+        "choices": st.lists(
+            st.fixed_dictionaries(
+                {},
+                optional={
+                    "index": values,
+                    "delta": st.dictionaries(st.sampled_from(WORDS), values, max_size=6) | values,
+                    "finish_reason": values,
+                    "usage": values,
+                },
+            ),
+            max_size=2,
+        ),
+        "usage": values,
+        "error": values,
+        "model": values,
+    },
+)
+shaped_anthropic = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(
+            ["message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta"]
+        )
+    },
+    optional={
+        "index": st.integers(0, 2) | values,
+        "delta": st.dictionaries(st.sampled_from(WORDS), values, max_size=6),
+        "content_block": st.dictionaries(st.sampled_from(WORDS), values, max_size=6),
+        "message": values,
+        "usage": values,
+    },
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(shaped_chat, max_size=6))
+def test_odd_values_in_chat_chunks_end_in_one_terminal_chunk(payloads: list[Any]) -> None:
+    end_to_end("openai-chat", b"".join(b"data: " + json.dumps(one).encode() + b"\n\n" for one in payloads), 1000)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(shaped_anthropic, max_size=6))
+def test_odd_values_in_messages_events_end_in_one_terminal_chunk(payloads: list[Any]) -> None:
+    end_to_end("anthropic", b"".join(b"data: " + json.dumps(one).encode() + b"\n\n" for one in payloads), 1000)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"[" * 100_000,
+        b'{"choices":' + b"[" * 100_000,
+        b'{"error":' + b'{"a":' * 500 + b"1" + b"}" * 500 + b"}",
+        b'{"usage": {"prompt_tokens": ' + b"9" * 5000 + b"}}",
+        b'{"type": "error", "error": {"message": {"message": []}}}',
+        b"\xff\xfe\xfd",
+        b'{"model": "\xff"}',
+    ],
+)
+def test_payloads_that_hurt_parsers_end_in_one_terminal_chunk(dialect: str, payload: bytes) -> None:
+    end_to_end(dialect, b"data: " + payload + b"\n\n", 4096)
+
+
+def test_arguments_nested_too_deeply_are_not_run(chat: Callable[..., Any]) -> None:
+    deep = '{"a":' * 150 + "1" + "}" * 150
+    reply = chat({"tool_calls": [{"index": 0, "id": "1", "function": {"name": "f", "arguments": deep}}]})
+    assert reply.error.code == "tool_arguments_invalid"
+    assert reply.calls[0].arguments_truncated
+    assert reply.calls[0].raw_arguments == deep
+
+
+def test_the_halves_of_a_pair_in_two_deltas_are_one_character(chat: Callable[..., Any]) -> None:
+    reply = chat(
+        {"content": "a\ud83c", "reasoning": "x\ud83c"},
+        {"content": "\udf0db\udf0d", "reasoning": "\udf0d"},
+        {"content": "c\ud83c"},
+        {"content": "d\ud83c"},
+    )
+    assert reply.text == "a🌍b�c�d�"
+    assert reply.thinking == "x🌍"
