@@ -8,6 +8,7 @@ one with its own number of partitions when it is asked for a name that it does n
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncGenerator, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -127,8 +128,7 @@ class TopicAdmin:
         try:
             async with asyncio.timeout(READY_S):
                 await self._request(wanted)
-                while not all(topic.led for topic in await self._declared(topics)):
-                    await asyncio.sleep(_POLL_S)
+                await self._wait_for_leaders(topics)
         except TimeoutError:
             raise Unavailable("Kafka", f"the topics have no leaders after {READY_S:.0f} s") from None
         return Provisioned(
@@ -137,10 +137,12 @@ class TopicAdmin:
             partitions=shared,
         )
 
-    async def _declared(self, topics: Topics) -> list[ClusterTopic]:
-        present = await self.topics()
-        absent = ClusterTopic(partitions=0, replicas=0, led=False)
-        return [present.get(name, absent) for name in topics.topics]
+    async def _wait_for_leaders(self, topics: Topics) -> None:
+        while True:
+            present = await self.topics()
+            if all(name in present and present[name].led for name in topics.topics):
+                return
+            await asyncio.sleep(_POLL_S)
 
     async def _request(self, wanted: list[NewTopic]) -> None:
         while wanted:
@@ -185,12 +187,13 @@ async def connect_admin(settings: Settings) -> AsyncGenerator[TopicAdmin]:
     Raises Unavailable where no broker answers, ConfigurationError for an address or a TLS file that cannot be used.
     """
     try:
-        options = {**client_options(settings), "request_timeout_ms": int(REQUEST_S * 1000)}
+        options = client_options(settings)
     except OSError as error:
         raise ConfigurationError(
             f"the TLS files of the Kafka client cannot be used: {error.strerror or type(error).__name__}",
             remedy="check ODRADEK_TLS_CA_FILE, ODRADEK_TLS_CERT_FILE and ODRADEK_TLS_KEY_FILE",
         ) from error
+    options["request_timeout_ms"] = int(REQUEST_S * 1000)
     client = AIOKafkaAdminClient(**options)
     try:
         try:
@@ -198,7 +201,8 @@ async def connect_admin(settings: Settings) -> AsyncGenerator[TopicAdmin]:
                 await client.start()
         except ValueError as error:
             raise ConfigurationError(
-                f"ODRADEK_KAFKA is no list of addresses: {settings.kafka!r}", remedy="write HOST:PORT[,HOST:PORT...]"
+                f"the address of Kafka is no list of HOST:PORT: {settings.kafka!r}",
+                remedy="set ODRADEK_KAFKA to HOST:PORT[,HOST:PORT...]",
             ) from error
         except (KafkaError, OSError, TimeoutError) as error:
             raise Unavailable("Kafka", await _why_unreachable(settings)) from error
@@ -252,7 +256,8 @@ async def _why_unreachable(settings: Settings) -> str:
     except TimeoutError:
         return f"no broker answers at {settings.kafka} (no connection within 2 s)"
     except OSError as error:
-        return f"no broker answers at {settings.kafka} ({error.strerror or type(error).__name__})"
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+        return f"no broker answers at {settings.kafka} ({reason or type(error).__name__})"
     writer.close()
     return (
         f"{first} accepts connections, but does not answer as a Kafka broker to {settings.security_protocol}"
