@@ -41,9 +41,10 @@ class Coalescer:
         """Take bytes in; returns the slice that is ready now, empty where there is none."""
         if not data:
             return b""
+        if not self._parts:
+            self._due = self._sent_at + limits.window_s
         self._parts.append(data)
         self._size += len(data)
-        self._due = self._sent_at + limits.window_s
         return self.take(now) if now >= self._due or self._size >= limits.full_bytes else b""
 
     def due(self) -> float | None:

@@ -25,9 +25,12 @@ class ProgressMeter:
         """Whether the bytes hold a part of an event with data that is no ping."""
         if not self._sse:
             return bool(data)
-        lines = data.split(b"\n")
-        progress = self._continues(lines[0])
-        for line in lines[1:]:
+        first, *others = data.split(b"\n")
+        progress = self._continues(first)
+        if progress:
+            # The rest cannot change the answer; only the line that the next bytes continue is still of interest.
+            others = others[-1:]
+        for line in others:
             self._head = b""
             progress = self._continues(line) or progress
         return progress
