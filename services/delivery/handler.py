@@ -85,13 +85,10 @@ class DeliveryHandler:
         known = self._outcomes.get(order.turn, order.sequence)
         if known is not None:
             return known
-        if self._cancels.hits(order.turn, order.sequence):
-            return Skipped(reason=CANCELLED)
-        client = self._client()
         began = time.perf_counter()
         async with self._heartbeats.quiet(order.channel_id):
-            # Asked again: a Cancel may have come while a typing call was waited for.
-            if self._cancels.hits(order.turn, order.sequence):
+            client = self._client()
+            if not self._cancels.begin(order.turn, order.sequence):
                 return Skipped(reason=CANCELLED)
             outcome = await send_text(
                 client,

@@ -43,10 +43,14 @@ class Outcomes:
 
 
 class Cancels:
-    """From which sequence on a turn's outputs are cancelled; the newest 10,000 turns."""
+    """From which sequence on a turn's outputs are cancelled, and which outputs have begun and so are spared.
+
+    Keeps the newest 10,000 turns, and the newest 10,000 outputs that have begun.
+    """
 
     def __init__(self) -> None:
         self._first: OrderedDict[str, int] = OrderedDict()
+        self._begun: OrderedDict[tuple[str, int], None] = OrderedDict()
 
     def put(self, turn: str, first: int) -> None:
         """Cancel the turn's outputs from `first` on; of several the lowest counts."""
@@ -54,7 +58,13 @@ class Cancels:
         if len(self._first) > _CANCELS_KEPT:
             self._first.popitem(last=False)
 
-    def hits(self, turn: str, sequence: int) -> bool:
-        """Whether the output is cancelled."""
+    def begin(self, turn: str, sequence: int) -> bool:
+        """Whether the output may be sent; from then on no Cancel hits it, since Discord may have it already."""
+        output = (turn, sequence)
         first = self._first.get(turn)
-        return first is not None and sequence >= first
+        if output not in self._begun and first is not None and sequence >= first:
+            return False
+        self._begun[output] = None
+        if len(self._begun) > _CANCELS_KEPT:
+            self._begun.popitem(last=False)
+        return True
