@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from services.cli import discord, doctor, schemas, settings, topics
+from services.cli import discord, doctor, sandbox, schemas, settings, topics, up, worker
 
 app = typer.Typer(
     name="odradek",
@@ -17,6 +17,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("up")(up.run)
+app.command("worker")(worker.run)
+app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(topics.app, name="topics")
 app.command("settings")(settings.show)
 app.command("doctor")(doctor.examine)

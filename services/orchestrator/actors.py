@@ -7,10 +7,8 @@ text when the process dies in between.
 
 import asyncio
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from schemas.identities import traceparent
-from schemas.registry import encode
 from schemas.turns import TurnFinished
 from services.orchestrator.deadlines import Armed, deadlines
 from services.orchestrator.fold import Event, fold
@@ -22,7 +20,7 @@ from services.runtime.clock import Clock
 from services.runtime.inbound import Inbound, Pending
 from services.runtime.log import Appended, Log, NewRecord
 from services.runtime.logs import get_logger
-from services.runtime.outputs import bare, output
+from services.runtime.outputs import output
 from services.runtime.partitions import partition_of
 from services.runtime.sender import Sender
 from services.runtime.snapshots import TOPIC as SNAPSHOT_TOPIC
@@ -230,5 +228,13 @@ def _timer(actor: Actor, armed: Armed) -> NewRecord:
 
 
 def _record(out: Output) -> NewRecord:
-    facts = replace(out.facts(), traceparent=traceparent(out.record.turn, out.id))
-    return bare(out.topic, encode(out.record), facts)
+    return output(
+        out.topic,
+        out.record,
+        channel=out.record.channel_id,
+        event_id=out.id,
+        turn=out.record.turn,
+        generation=out.generation,
+        sequence=out.sequence,
+        cause=out.cause,
+    )

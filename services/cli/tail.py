@@ -1,0 +1,179 @@
+"""Following topics from the command line, until Ctrl-C, a closed pipe, or the end of what is there."""
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+from aiokafka.errors import KafkaError
+
+from schemas.topics import Topics, load_topics
+from services.cli.environment import load_settings
+from services.cli.shell import run
+from services.cli.tail_lines import Filter, as_json, readable
+from services.runtime.errors import ConfigurationError, TopicMismatch, Unavailable
+from services.runtime.kafka.admin import connect_admin
+from services.runtime.kafka.connection import client_options, profile_of
+from services.runtime.kafka.tail import KafkaTail
+from services.runtime.log import LogRecord
+from services.runtime.settings import Settings
+
+SORTED_TOGETHER = 10_000
+_END_BOUND_S = 3.0
+_UNITS_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+
+
+class Printer:
+    """Writes records: those that were there already sorted by time, in groups of SORTED_TOGETHER, later ones at once.
+
+    `closed` is called once when nobody reads the output any more.
+    """
+
+    def __init__(self, form: Callable[[LogRecord], str], wanted: Filter, closed: Callable[[], None]) -> None:
+        self._form = form
+        self._wanted = wanted
+        self._closed = closed
+        self._open = True
+        self._earlier: list[LogRecord] | None = []
+
+    def take(self, record: LogRecord) -> None:
+        """A record that was read."""
+        if not self._open or not self._wanted.takes(record):
+            return
+        if self._earlier is None:
+            self._write([record])
+            return
+        self._earlier.append(record)
+        if len(self._earlier) >= SORTED_TOGETHER:
+            self._flush()
+
+    def caught_up(self) -> None:
+        """Everything that was there has been taken."""
+        self._flush()
+        self._earlier = None
+
+    def _flush(self) -> None:
+        earlier, self._earlier = self._earlier or [], []
+        earlier.sort(key=lambda record: (record.timestamp_ms, record.topic, record.partition, record.offset))
+        self._write(earlier)
+
+    def _write(self, records: Sequence[LogRecord]) -> None:
+        try:
+            sys.stdout.writelines(f"{self._form(record)}\n" for record in records)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            self._open = False
+            # The interpreter flushes standard output once more at its end, which would complain.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self._closed()
+
+
+def starting_time(start: str | None, *, live: bool, now_ms: int) -> int:
+    """The least timestamp that is shown, in ms since 1970; raises ConfigurationError for a word that is none."""
+    match start or ("end" if live else "beginning"):
+        case "beginning":
+            return 0
+        case "end":
+            return now_ms
+        case other:
+            found = re.fullmatch(r"-([0-9]{1,9})([smhd])", other)
+            if found is None:
+                raise ConfigurationError(
+                    f"--from {other!r} is no place to start",
+                    remedy="use beginning, end, or a span such as -30s, -5m, -2h",
+                )
+            return max(0, now_ms - int(found[1]) * _UNITS_MS[found[2]])
+
+
+def follow(
+    names: Sequence[str],
+    *,
+    kafka: str | None,
+    prefix: str | None,
+    channel: str | None,
+    turn: str | None,
+    start: str | None,
+    live: bool,
+    as_json: bool,
+) -> None:
+    """Print the records of the topics; returns when all are printed, or on Ctrl-C, or when nobody reads."""
+    settings = load_settings(kafka=kafka, prefix=prefix)
+    topics = _chosen(load_topics(settings.topics_file), names)
+    now_ms = time.time_ns() // 1_000_000
+    wanted = Filter(since_ms=starting_time(start, live=live, now_ms=now_ms), channel=channel, turn=turn)
+    run(settings, _follow(settings, topics, wanted, live=live, form=_form(as_json)))
+
+
+def _form(json_lines: bool) -> Callable[[LogRecord], str]:
+    if json_lines:
+        return as_json
+    colours = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    return lambda record: readable(record, colours=colours)
+
+
+def _chosen(topics: Topics, names: Sequence[str]) -> list[str]:
+    for name in names:
+        if name not in topics.topics:
+            raise ConfigurationError(f"there is no topic {name!r}", remedy=f"topics are {', '.join(topics.topics)}")
+    return list(dict.fromkeys(names)) or list(topics.topics)
+
+
+async def _follow(
+    settings: Settings, names: Sequence[str], wanted: Filter, *, live: bool, form: Callable[[LogRecord], str]
+) -> None:
+    async with connect_admin(settings) as admin:
+        present = await admin.topics()
+    missing = [name for name in names if name not in present]
+    if missing:
+        raise TopicMismatch(
+            f"topic {settings.prefix + missing[0]!r} does not exist on {settings.kafka}",
+            remedy="create the topics with `odradek topics create`",
+        )
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    printer = Printer(form, wanted, stop.set)
+    tails = [
+        KafkaTail(
+            client_options(settings),
+            profile_of(settings),
+            logical=name,
+            topic=f"{settings.prefix}{name}",
+            partitions=present[name].partitions,
+            since_ms=wanted.since_ms,
+            on_record=printer.take,
+        )
+        for name in names
+    ]
+    try:
+        await asyncio.gather(*(tail.start() for tail in tails))
+        reading = asyncio.ensure_future(_read(settings, tails, [present[n].partitions for n in names], printer))
+        stopped = asyncio.ensure_future(stop.wait())
+        await asyncio.wait({reading, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        if live:
+            await stop.wait()
+        for task in (reading, stopped):
+            task.cancel()
+    except KafkaError as error:
+        raise Unavailable("Kafka", f"reading at {settings.kafka} failed ({type(error).__name__})") from error
+    finally:
+        await asyncio.gather(*(tail.stop() for tail in tails))
+
+
+async def _read(settings: Settings, tails: Sequence[KafkaTail], partitions: Sequence[int], printer: Printer) -> None:
+    await asyncio.gather(*(tail.caught_up() for tail in tails))
+    if not profile_of(settings).exact_ends:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_END_BOUND_S):
+                await _read_on(tails, partitions)
+    printer.caught_up()
+
+
+async def _read_on(tails: Sequence[KafkaTail], partitions: Sequence[int]) -> None:
+    """The embedded broker names an end that is too low after batches of several records, but a fetch tells the true one."""
+    while not all(tail.at_end(p) for tail, count in zip(tails, partitions, strict=True) for p in range(count)):
+        await asyncio.sleep(0.02)
