@@ -38,8 +38,8 @@ class Buffer(BaseModel):
     `start`: where the next segment's range begins in the reply; `position`: where `pending` begins, beyond `start` only
     after a run of more than `LIMIT` spaces was dropped. `line`: index of the line being read. `code` and `head_code`:
     the language of the block that is open there and at the beginning of `pending` ("" if it names none), None outside.
-    `fence`: index of the line that opened the block, None if it was open from the beginning; `body`: index of the
-    block's first line. `blank`: the lines before `line` show nothing.
+    `fence`: index of the line that opened the block, None where there is none or a cut there would be inside another;
+    `body`: index of the block's first line. `blank`: the lines before `line` show nothing.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -148,11 +148,12 @@ class _Scan:
         part = self.text[self.line : end]
         if part.strip() and not (self.blank and self.head_code is not None and _CLOSING.fullmatch(part.rstrip())):
             self.blank = False
+        begun_outside = self.code is None
         for run in _RUN.finditer(part):
             if self.code is None:
                 language = part[run.end() :].rstrip()
                 self.code = language if _LANGUAGE.fullmatch(language) else ""
-                self.fence, self.body = self.line, end + 1
+                self.fence, self.body = self.line if begun_outside else None, end + 1
             else:
                 self.code = self.fence = None
         self.line = end
@@ -186,7 +187,7 @@ class _Scan:
         """The segment up to `cut`, which is `line`, or the line that opened the block which is still open."""
         before_block = cut == self.fence
         source = self.text[self.head : cut]
-        text = _shown(source, self.head_code, None if before_block else self.code, opened=self.fence is not None)
+        text = _shown(source, self.head_code, None if before_block else self.code)
         end = self.offset + cut
         if text:
             yield Segment(text=text, source=source, start=self.start, end=end)
@@ -202,7 +203,7 @@ class _Scan:
         self.head_code, self.fence, self.blank = self.code, None, True
 
 
-def _shown(source: str, head_code: str | None, tail_code: str | None, *, opened: bool) -> str:
+def _shown(source: str, head_code: str | None, tail_code: str | None) -> str:
     """`source` as a message of its own: blank edges trimmed, blocks that reach over its edges opened and closed."""
     head = ""
     if head_code is not None:
@@ -211,7 +212,7 @@ def _shown(source: str, head_code: str | None, tail_code: str | None, *, opened:
             source = source[closing.end() :]
         else:
             head = f"{_FENCE}{head_code}\n"
-    if tail_code is not None and opened:
+    if tail_code is not None:
         bare = _BARE_OPENING.search(source)
         if bare:
             source, tail_code = source[: bare.start()], None
