@@ -3,11 +3,16 @@
 https://discord.com/developers/docs/resources/message#get-channel-messages
 """
 
+import asyncio
+
 import discord
 
 from services.context.history import HistoryClosed, HistoryMessage
 from services.runtime.discord import UNREACHABLE, RestSession
 from services.runtime.errors import Unavailable
+
+MOST_WAIT_S = 20.0
+"""A Discord that answers nothing for so long counts as down."""
 
 
 class DiscordHistory:
@@ -27,19 +32,19 @@ class DiscordHistory:
         """Up to `limit` messages that came before one. Raises HistoryClosed, or Unavailable while Discord is down."""
         channel = self._session.client().get_partial_messageable(int(channel_id))
         try:
-            return tuple(
-                [
-                    _neutral(message)
+            async with asyncio.timeout(MOST_WAIT_S):
+                messages = [
+                    message
                     async for message in channel.history(limit=limit, before=discord.Object(int(message_id)))
                     if not message.is_system()
                 ]
-            )
         except (discord.Forbidden, discord.NotFound) as error:
             raise HistoryClosed(f"status {error.status}, code {error.code}") from error
         except discord.HTTPException as error:
             raise Unavailable("discord", f"reading history failed with status {error.status}") from error
         except UNREACHABLE as error:
             raise Unavailable("discord", f"reading history failed ({type(error).__name__})") from error
+        return tuple(_neutral(message) for message in messages)
 
 
 def _neutral(message: discord.Message) -> HistoryMessage:

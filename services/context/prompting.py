@@ -24,15 +24,10 @@ def prompt(settings: Settings, request: GenerationRequested, context: NeutralCon
         )
     credential = _credential(settings, spec)
     base_url = settings.provider_url or spec.base_url
-    address = urlsplit(base_url)
-    if address.scheme not in ("http", "https") or not address.hostname:
-        raise ConfigurationError(
-            "the provider's URL is not one that can be called",
-            remedy="Set ODRADEK_PROVIDER_URL to an address that begins with https:// or http://.",
-        )
+    host = _host(base_url)
     native = spec.build(context, base_url)
     headers = native.headers
-    if address.hostname in _LOOPBACK:
+    if host in _LOOPBACK:
         # A server on this machine may show whose call it got; nobody else is told.
         headers = headers | {"x-odradek-turn": request.turn, "x-odradek-generation": str(request.generation)}
     return ProviderRequest(
@@ -41,7 +36,7 @@ def prompt(settings: Settings, request: GenerationRequested, context: NeutralCon
         generation=request.generation,
         caused_by=request.message_id,
         dialect=settings.dialect,
-        provider=address.hostname,
+        provider=host,
         model=context.model,
         url=native.url,
         headers=headers,
@@ -51,11 +46,24 @@ def prompt(settings: Settings, request: GenerationRequested, context: NeutralCon
     )
 
 
+def _host(base_url: str) -> str:
+    try:
+        address = urlsplit(base_url)
+    except ValueError:
+        address = None
+    if address is None or address.scheme not in ("http", "https") or not address.hostname:
+        raise ConfigurationError(
+            "the provider's URL is not one that can be called",
+            remedy="Set ODRADEK_PROVIDER_URL to an address that begins with https:// or http://.",
+        )
+    return address.hostname
+
+
 def _credential(settings: Settings, spec: DialectSpec) -> CredentialRef:
     key = spec.key(settings)
     if key is not None and key.get_secret_value().strip():
         return CredentialRef(name=spec.credential, placement=spec.placement)
-    if settings.provider_url is None:
+    if not settings.provider_url:
         raise ConfigurationError(
             f"there is no key for the dialect {settings.dialect!r}",
             remedy=f"Set {spec.key_setting}, or ODRADEK_PROVIDER_URL for a server that wants none.",

@@ -23,7 +23,7 @@ def build(context: NeutralContext, base_url: str) -> NativeRequest:
     messages: list[JsonValue] = []
     if context.system:
         messages.append({"role": "system", "content": context.system})
-    messages += [{"role": turn.role, "content": turn.line} for turn in context.turns]
+    messages.extend({"role": turn.role, "content": turn.line} for turn in context.turns)
     official = urlsplit(base_url).hostname == _OPENAI_HOST
     body: dict[str, JsonValue] = {
         "model": context.model,
