@@ -94,7 +94,8 @@ async def _print_reply(http: aiohttp.ClientSession, after: int, channel: str, bo
             if not line.startswith(b"data:"):
                 continue
             entry: dict[str, Any] = json.loads(line[5:])
-            if entry.get("channel_id") != channel or (entry.get("author") or {}).get("id") != bot:
+            author: dict[str, Any] = entry.get("author") or {}
+            if entry.get("channel_id") != channel or author.get("id") != bot:
                 continue
             limit.reschedule(asyncio.get_running_loop().time() + SILENCE_S)
             if entry["kind"] == "typing":

@@ -164,8 +164,9 @@ class Supervisor:
 
 
 async def _until_ready(child: Child) -> None:
-    while await _missing(child.command.ready_url) is not None:
-        await asyncio.sleep(0.05)  # noqa: ASYNC110 - the child is another process: asking is the only way to learn of it
+    # The child is another process: asking is the only way to learn of it.
+    while await _missing(child.command.ready_url) is not None:  # noqa: ASYNC110
+        await asyncio.sleep(0.05)
     child.ready.set()
 
 

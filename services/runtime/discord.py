@@ -22,6 +22,7 @@ HOW_TO_SET_IT = (
     "under Bot, Reset Token."
 )
 """The remedy for a missing or refused token."""
+_FIRST_WAIT_S = 1.0
 _LONGEST_WAIT_S = 30.0
 
 UNREACHABLE: tuple[type[Exception], ...] = (aiohttp.ClientError, asyncio.TimeoutError, OSError)
@@ -30,6 +31,7 @@ UNREACHABLE: tuple[type[Exception], ...] = (aiohttp.ClientError, asyncio.Timeout
 
 def point_discord_at(settings: Settings) -> None:
     """Make discord.py of this whole process use the settings' REST base and gateway."""
+    discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # nothing here speaks
     Route.BASE = settings.discord_api.rstrip("/")
     DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(settings.discord_gateway or _PUBLIC_GATEWAY)
 
@@ -63,7 +65,7 @@ async def rest_client(
 ) -> AsyncGenerator[discord.Client]:
     """A client that is logged in for REST calls and closed at the end; raises what `log_in` raises."""
     client = discord.Client(
-        intents=discord.Intents.none(),
+        intents=discord.Intents(guilds=True),  # for no websocket; discord.py warns of a client without it
         max_messages=None,
         allowed_mentions=discord.AllowedMentions.none(),
         http_trace=http_trace or aiohttp.TraceConfig(),
@@ -86,7 +88,7 @@ class RestSession:
 
     async def run(self) -> None:
         """Log in, then keep the client open until cancelled; raises ConfigurationError for a bad token."""
-        wait_s = 1.0
+        wait_s = _FIRST_WAIT_S
         while True:
             try:
                 async with rest_client(self._settings, http_trace=self._http_trace) as client:

@@ -13,6 +13,14 @@ from structlog.typing import FilteringBoundLogger, Processor
 
 from services.runtime.settings import Settings
 
+_LIBRARY_LEVELS = {
+    "aiokafka": "WARNING",
+    "asyncio": "WARNING",
+    "discord": "WARNING",
+    "discord.client": "ERROR",  # it warns at each start that voice is not installed
+    "httpx": "WARNING",
+}
+
 
 def get_logger(name: str) -> FilteringBoundLogger:
     """A logger whose lines carry `logger=name`; it follows `configure_logs` whenever that is called."""
@@ -49,8 +57,8 @@ def configure_logs(settings: Settings, *, service: str, instance: str) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(settings.log_level.upper())
-    for noisy, level in (("aiokafka", "WARNING"), ("discord", "WARNING"), ("httpx", "WARNING"), ("asyncio", "WARNING")):
-        logging.getLogger(noisy).setLevel(level)
+    for library, level in _LIBRARY_LEVELS.items():
+        logging.getLogger(library).setLevel(level)
     handler.addFilter(_Repeated())
     structlog.contextvars.bind_contextvars(service=service, instance=instance)
 
