@@ -2,9 +2,9 @@
 
 The source is parsed, never imported, so the answer costs milliseconds and has no side effects. A topic counts as written
 where `output`, `bare`, `Output` or `NewRecord` gets its name, and as read where `tail` or `read_to_end` does or the
-service's `WorkerSpec` says so; the name is a literal or a module's constant. What the runtime does for a service is added: the
-runtime modules that it imports, the claims and control that its spec asks for, dead letters where it reads a topic. A name
-that is only known while the code runs is not found.
+service's `WorkerSpec` says so; the name is a literal or a module's constant. What the runtime does for a service is
+added: the runtime modules that it imports, the claims and control that its spec asks for, dead letters where it reads a
+topic. A name that is only known while the code runs is not found.
 """
 
 import ast

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from schemas.topics import TopicsFileError
 from services.cli.printable import printable
-from services.runtime.errors import ConfigurationError, OdradekError
+from services.runtime.errors import ConfigurationError, OdradekError, Unavailable
 from services.sandbox.brokers.errors import BrokerError
 
 FAILED = 1
@@ -27,11 +27,17 @@ def explain(error: Exception) -> Failure | None:
         case ConfigurationError():
             return Failure(_text(str(error), error.remedy), BAD_USAGE)
         case OdradekError():
-            return Failure(_text(str(error), error.remedy), FAILED)
+            return Failure(_text(str(error), error.remedy or _remedy(error)), FAILED)
         case BrokerError():
             return Failure(_text(error.reason, error.remedy), FAILED)
         case _:
             return None
+
+
+def _remedy(error: OdradekError) -> str:
+    if isinstance(error, Unavailable) and error.dependency == "Kafka":
+        return "start a broker there (`odradek up` starts one with everything else), or set ODRADEK_KAFKA or --kafka"
+    return ""
 
 
 def _text(message: str, remedy: str) -> str:

@@ -23,12 +23,13 @@ from services.runtime.log import LogRecord
 from services.runtime.settings import Settings
 
 SORTED_TOGETHER = 10_000
+SORTED_CHARACTERS = 32 * 1024 * 1024
 _END_BOUND_S = 3.0
 _UNITS_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
 class Printer:
-    """Writes records: those that were there already sorted by time, in groups of SORTED_TOGETHER, later ones at once.
+    """Writes lines: of records that were there already sorted by time, in groups of SORTED_TOGETHER, of later ones at once.
 
     `closed` is called once when nobody reads the output any more.
     """
@@ -38,32 +39,36 @@ class Printer:
         self._wanted = wanted
         self._closed = closed
         self._open = True
-        self._earlier: list[LogRecord] | None = []
+        self._live = False
+        self._earlier: list[tuple[int, str, int, int, str]] = []
+        self._characters = 0
 
     def take(self, record: LogRecord) -> None:
         """A record that was read."""
         if not self._open or not self._wanted.takes(record):
             return
-        if self._earlier is None:
-            self._write([record])
+        line = self._form(record)
+        if self._live:
+            self._write([line])
             return
-        self._earlier.append(record)
-        if len(self._earlier) >= SORTED_TOGETHER:
+        self._earlier.append((record.timestamp_ms, record.topic, record.partition, record.offset, line))
+        self._characters += len(line)
+        if len(self._earlier) >= SORTED_TOGETHER or self._characters >= SORTED_CHARACTERS:
             self._flush()
 
     def caught_up(self) -> None:
         """Everything that was there has been taken."""
         self._flush()
-        self._earlier = None
+        self._live = True
 
     def _flush(self) -> None:
-        earlier, self._earlier = self._earlier or [], []
-        earlier.sort(key=lambda record: (record.timestamp_ms, record.topic, record.partition, record.offset))
-        self._write(earlier)
+        self._write([line for *_, line in sorted(self._earlier)])
+        self._earlier.clear()
+        self._characters = 0
 
-    def _write(self, records: Sequence[LogRecord]) -> None:
+    def _write(self, lines: Sequence[str]) -> None:
         try:
-            sys.stdout.writelines(f"{self._form(record)}\n" for record in records)
+            sys.stdout.writelines(f"{line}\n" for line in lines)
             sys.stdout.flush()
         except BrokenPipeError:
             self._open = False
@@ -153,11 +158,15 @@ async def _follow(
         await asyncio.gather(*(tail.start() for tail in tails))
         reading = asyncio.ensure_future(_read(settings, tails, [present[n].partitions for n in names], printer))
         stopped = asyncio.ensure_future(stop.wait())
-        await asyncio.wait({reading, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        if live:
-            await stop.wait()
-        for task in (reading, stopped):
-            task.cancel()
+        try:
+            await asyncio.wait({reading, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            if reading.done():
+                await reading
+            if live:
+                await stopped
+        finally:
+            reading.cancel()
+            stopped.cancel()
     except KafkaError as error:
         raise Unavailable("Kafka", f"reading at {settings.kafka} failed ({type(error).__name__})") from error
     finally:
@@ -166,7 +175,7 @@ async def _follow(
 
 async def _read(settings: Settings, tails: Sequence[KafkaTail], partitions: Sequence[int], printer: Printer) -> None:
     await asyncio.gather(*(tail.caught_up() for tail in tails))
-    if not profile_of(settings).exact_ends:
+    if not profile_of(settings).exact_times:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_END_BOUND_S):
                 await _read_on(tails, partitions)
@@ -175,5 +184,7 @@ async def _read(settings: Settings, tails: Sequence[KafkaTail], partitions: Sequ
 
 async def _read_on(tails: Sequence[KafkaTail], partitions: Sequence[int]) -> None:
     """The embedded broker names an end that is too low after batches of several records, but a fetch tells the true one."""
-    while not all(tail.at_end(p) for tail, count in zip(tails, partitions, strict=True) for p in range(count)):
+    while True:
+        if all(tail.at_end(p) for tail, count in zip(tails, partitions, strict=True) for p in range(count)):
+            return
         await asyncio.sleep(0.02)

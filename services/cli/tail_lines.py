@@ -73,7 +73,10 @@ def as_json(record: LogRecord) -> str:
     except UnicodeDecodeError:
         content["value_base64"] = base64.b64encode(record.value or b"").decode()
     # All but ASCII escaped: the C1 controls and direction marks must not reach a terminal from here either.
-    return json.dumps(content, ensure_ascii=True, separators=(",", ":"))
+    try:
+        return json.dumps(content, ensure_ascii=True, separators=(",", ":"))
+    except RecursionError:
+        return json.dumps({**content, "value": _text(record.value)}, ensure_ascii=True, separators=(",", ":"))
 
 
 def glance(record: LogRecord) -> str:
@@ -93,13 +96,20 @@ def glance(record: LogRecord) -> str:
         return _cut(f"({problem}) {_text(record.value[:GLANCE])}", 200)
     if _is_bytes(record) or len(record.value) > _PARSED_BYTES:
         return _cut(_text(record.value[: GLANCE * 4]), whole=len(record.value) <= GLANCE * 4)
-    parsed = _parsed(_text(record.value))
-    if isinstance(parsed, dict):
-        fields = cast(dict[str, object], parsed)
-        parsed = {name: _lean(value) for name, value in fields.items() if name not in _SHOWN_ELSEWHERE}
-        parsed = {name: value for name, value in parsed.items() if value not in (None, [], {})}
-    text = parsed if isinstance(parsed, str) else json.dumps(parsed, ensure_ascii=False, separators=(",", ":"))
-    return _cut(text)
+    return _cut(_essence(_text(record.value)))
+
+
+def _essence(text: str) -> str:
+    """The JSON without what is empty or stands elsewhere in the line; text that is no JSON as it is."""
+    parsed = _parsed(text)
+    if not isinstance(parsed, dict):
+        return text
+    fields = cast(dict[str, object], parsed)
+    try:
+        lean = _lean({name: value for name, value in fields.items() if name not in _SHOWN_ELSEWHERE})
+        return json.dumps(lean, ensure_ascii=False, separators=(",", ":"))
+    except RecursionError:
+        return text
 
 
 def _lean(value: object) -> object:

@@ -60,8 +60,8 @@ def against_cluster(
 ) -> list[Difference]:
     """What the cluster lacks, has besides, or has otherwise.
 
-    Topics besides are only told where a prefix says that they are ours. The number of the channel topics' partitions is fixed at
-    birth, so the file's numbers for new ones do not count: the channel topics must be equal to each other.
+    Topics besides are only told where a prefix says that they are ours. The number of the channel topics' partitions is
+    fixed at birth, so the file's numbers for new ones do not count: the channel topics must be equal to each other.
     """
     found: list[Difference] = []
     shared = Counter(
