@@ -25,13 +25,14 @@ HOW_TO_SET_IT = (
 _FIRST_WAIT_S = 1.0
 _LONGEST_WAIT_S = 30.0
 
+discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # nothing here speaks
+
 UNREACHABLE: tuple[type[Exception], ...] = (aiohttp.ClientError, asyncio.TimeoutError, OSError)
 """What discord.py lets through when Discord cannot be reached at all."""
 
 
 def point_discord_at(settings: Settings) -> None:
     """Make discord.py of this whole process use the settings' REST base and gateway."""
-    discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # nothing here speaks
     Route.BASE = settings.discord_api.rstrip("/")
     DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(settings.discord_gateway or _PUBLIC_GATEWAY)
 

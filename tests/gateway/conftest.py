@@ -108,7 +108,9 @@ async def start_gateway(settings: Settings, log: KeptLog) -> AsyncIterator[Start
     """Starts gateways; those that still run when the test ends are ended."""
     gateways: list[Gateway] = []
 
-    def start(watermarks: Watermarks | None = None, own: Settings = settings, patience: Patience | None = None) -> Gateway:
+    def start(
+        watermarks: Watermarks | None = None, own: Settings = settings, patience: Patience | None = None
+    ) -> Gateway:
         intake = Intake(log.send, watermarks or Watermarks(), retry_s=0.01)
         stops = Stops(log.send)
         clients: list[GatewayClient] = []

@@ -208,7 +208,9 @@ async def test_a_discord_that_is_away_at_the_start_is_waited_for(sandbox: Sandbo
 
 
 async def test_a_refused_token_ends_the_gateway_and_says_what_to_set(start_gateway, settings: Settings) -> None:
-    gateway = start_gateway(own=settings.model_copy(update={"discord_token": Settings(discord_token="old").discord_token}))
+    gateway = start_gateway(
+        own=settings.model_copy(update={"discord_token": Settings(discord_token="old").discord_token})
+    )
     with pytest.raises(ConfigurationError) as raised:
         await gateway.running
     assert "ODRADEK_DISCORD_TOKEN" in raised.value.remedy

@@ -1,0 +1,151 @@
+"""A local Discord, a delivery handler logged in to it, and a log that keeps what it is given."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+
+import discord
+import pytest
+
+from schemas.base import Record
+from schemas.inbox import DeliveryReceipt, Outcome
+from schemas.registry import decode
+from services.delivery.handler import DeliveryHandler
+from services.delivery.heartbeats import Pace
+from services.runtime.discord import RestSession
+from services.runtime.inbound import Inbound, Pending
+from services.runtime.log import Appended, LogRecord, NewRecord
+from services.runtime.outputs import output
+from services.runtime.settings import Settings
+from services.sandbox.discord.entities import Message
+from services.sandbox.discord.limits import LimitsConfig
+from services.sandbox.discord.server import SandboxConfig, SandboxDiscord
+
+TOKEN = "sandbox-token"
+TURN = "m1"
+
+
+@dataclass
+class KeptLog:
+    """Stands for the sender: keeps records and acknowledges them at once."""
+
+    records: list[NewRecord] = field(default_factory=list)
+
+    def send(self, new: NewRecord) -> "asyncio.Future[Appended]":
+        future: asyncio.Future[Appended] = asyncio.get_running_loop().create_future()
+        future.set_result(Appended(partition=0, offset=len(self.records)))
+        self.records.append(new)
+        return future
+
+    @property
+    def receipts(self) -> list[tuple[int, Outcome]]:
+        read = [decode(new.headers, new.value)[1] for new in self.records if new.topic == "inbox"]
+        return [(one.sequence, one.outcome) for one in read if isinstance(one, DeliveryReceipt)]
+
+
+class LateClock:
+    """The local Discord's clock, plus what a test adds."""
+
+    def __init__(self, now_ms: Callable[[], int]) -> None:
+        self._now_ms = now_ms
+        self.late_ms = 0
+
+    def now_ms(self) -> int:
+        return self._now_ms() + self.late_ms
+
+
+@dataclass
+class Delivery:
+    """A delivery process's parts, as its worker binds them."""
+
+    sandbox: SandboxDiscord
+    handler: DeliveryHandler
+    log: KeptLog
+    clock: LateClock
+    finished: int = 0
+
+    @property
+    def channel(self) -> str:
+        return str(self.sandbox.world.channel("general").id)
+
+    def shown(self) -> list[Message]:
+        """What the bot has said in #general, the oldest first."""
+        world = self.sandbox.world
+        return [one for one in world.messages(world.channel("general")) if one.author is world.bot]
+
+    def inbound(self, order: Record, *, age_ms: int = 0, partition: int = 0) -> Inbound:
+        """The order as the runtime hands it over; its record is `age_ms` old."""
+        values = order.model_dump()
+        turn, sequence = values["turn"], values.get("sequence", 0)
+        new = output(
+            "deliveries",
+            order,
+            channel=values["channel_id"],
+            event_id=f"delivery:{turn}:{sequence}",
+            turn=turn,
+            sequence=sequence,
+            cause=77,
+        )
+        written_ms = self.clock.now_ms() - age_ms
+        record = LogRecord("deliveries", partition, sequence, written_ms, new.key, new.value, new.headers)
+        facts = decode(new.headers, new.value)[0]
+        return Inbound(record, facts, self.log, Pending(self._finish))  # type: ignore[arg-type]
+
+    async def give(self, order: Record, *, age_ms: int = 0) -> None:
+        inbound = self.inbound(order, age_ms=age_ms)
+        self.handler.arrived(inbound)
+        await self.handler.handle(inbound)
+
+    def _finish(self) -> None:
+        self.finished += 1
+
+
+@pytest.fixture
+async def sandbox(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SandboxDiscord]:
+    """A local Discord without rate limits; discord.py forgets its address afterwards."""
+    for owner, name in ((discord.http.Route, "BASE"), (discord.gateway.DiscordWebSocket, "DEFAULT_GATEWAY")):
+        monkeypatch.setattr(owner, name, getattr(owner, name))
+    async with SandboxDiscord(SandboxConfig(limits=LimitsConfig(enabled=False))) as server:
+        yield server
+
+
+@pytest.fixture
+async def settings(sandbox: SandboxDiscord) -> Settings:
+    address = await sandbox.start()
+    return Settings(discord_token=TOKEN, discord_api=address.api_url, discord_gateway=address.gateway_url)
+
+
+@pytest.fixture
+async def session(settings: Settings) -> AsyncIterator[RestSession]:
+    """A REST session that is logged in."""
+    rest = RestSession(settings)
+    running = asyncio.create_task(rest.run())
+    while rest.missing() is not None:
+        await asyncio.sleep(0)
+    yield rest
+    running.cancel()
+    await asyncio.wait([running])
+
+
+StartDelivery = Callable[[], Delivery]
+
+
+@pytest.fixture
+async def start_delivery(sandbox: SandboxDiscord, session: RestSession) -> AsyncIterator[StartDelivery]:
+    """Starts deliveries on one Discord, each with a log and a memory of its own."""
+    started: list[Delivery] = []
+
+    def start() -> Delivery:
+        clock = LateClock(sandbox.world.state.now_ms)
+        handler = DeliveryHandler(session.client, clock, Pace(beat_s=0.01, cap_s=30, after_message_s=0.01))
+        started.append(Delivery(sandbox, handler, KeptLog(), clock))
+        return started[-1]
+
+    yield start
+    for delivery in started:
+        await delivery.handler.close()
+
+
+@pytest.fixture
+async def delivery(start_delivery: StartDelivery) -> Delivery:
+    return start_delivery()
