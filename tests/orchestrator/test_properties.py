@@ -32,9 +32,7 @@ ACTIONS = st.one_of(
     st.tuples(st.sampled_from(["done", "error", "lost", "tool", "stopped", "tick"])),
     st.tuples(st.just("receipt"), st.integers(0, SLOTS - 1), OUTCOMES),
     st.tuples(st.just("receipt"), st.integers(0, SLOTS - 1), OUTCOMES),
-    st.tuples(
-        st.just("stop"), st.integers(1, 30), st.integers(1, 30) | st.none(), st.sampled_from(["graceful", "kill"])
-    ),
+    st.tuples(st.sampled_from(["stop", "stop turn"]), st.integers(1, 30), st.sampled_from(["graceful", "kill"])),
     st.tuples(st.just("timer"), st.integers(0, 8), st.sampled_from([-1, 0, 5_000])),
 )
 RUNS = st.lists(ACTIONS, max_size=40)
@@ -50,10 +48,10 @@ def play(channel, actions) -> None:
                 channel.message(number, author=author, guild=guild, queue_limit=3, lost_retries=1)
             case ("refused", number):
                 channel.message(number, refused="Not now.")
-            case ("stop", number, target, manner):
-                channel.stop(
-                    100 * number, turn=None if target is None else f"m{target}", manner=manner
-                ) if target else (channel.stop(number, manner=manner))
+            case ("stop", number, manner):
+                channel.stop(number, manner=manner)
+            case ("stop turn", number, manner):
+                channel.stop(100 * number, turn=f"m{number}", manner=manner)
             case ("receipt", index, outcome):
                 for out in channel.state.outstanding[index : index + 1]:
                     channel.receipt(out.turn, out.sequence, outcome)

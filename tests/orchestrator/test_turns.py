@@ -193,6 +193,18 @@ def test_the_queue_is_bounded_whatever_the_settings_say(channel) -> None:
     assert len(channel.state.outstanding) == SLOTS
 
 
+def test_the_largest_state_fits_into_a_snapshot(channel) -> None:
+    for number in range(1, 400):
+        channel.message(number, author=str(number), content="\x01" * 8_000)
+    for _ in range(20):
+        channel.text("\x01\x01\x01\n" * 250)
+        channel.receive_all()
+    channel.text("\x01\x01\x01\n" * 5_000)
+    channel.text("\x01" * 1_800)
+    assert channel.state.turn.ending is None
+    assert 500_000 < channel.largest_snapshot < 900_000
+
+
 def test_a_refused_message_starts_nothing_and_shows_its_notice(channel) -> None:
     channel.message(1, refused="Wait a minute.")
     channel.message(2, refused="")
