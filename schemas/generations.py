@@ -12,8 +12,7 @@ class GenerationRequested(Record):
     """One provider call of a turn, to be assembled.
 
     `emitted` is the text that earlier generations of the turn have shown, of more than 64 KiB its last part: the call
-    continues after it. `why` says what
-    led to this generation: the turn's start, or the end of the one before.
+    continues after it. `why` says what led to this generation: the turn's start, or the end of the one before.
     """
 
     channel_id: Snowflake
