@@ -9,12 +9,12 @@ import pytest
 import yarl
 
 from services.sandbox.discord.limits import LimitsConfig
-from services.sandbox.discord.server import SandboxConfig, SandboxDiscord
-
-TOKEN = "sandbox-token"
+from services.sandbox.discord.server import Address, SandboxConfig, SandboxDiscord
 
 Start = Callable[[SandboxConfig], Awaitable[SandboxDiscord]]
 Run = Callable[[discord.Client], AbstractAsyncContextManager[None]]
+
+TOKEN = "sandbox-token"
 
 
 @pytest.fixture
@@ -42,20 +42,54 @@ async def sandbox(start_sandbox: Start) -> SandboxDiscord:
 
 
 @pytest.fixture
+def address(sandbox: SandboxDiscord) -> Address:
+    assert sandbox.address is not None
+    return sandbox.address
+
+
+@pytest.fixture
+async def rest_client() -> AsyncIterator[Callable[[], Awaitable[discord.Client]]]:
+    """Logs in clients that use REST alone."""
+    clients = list[discord.Client]()
+
+    async def log_in() -> discord.Client:
+        client = discord.Client(intents=discord.Intents.none())
+        clients.append(client)
+        await client.login(TOKEN)
+        return client
+
+    yield log_in
+    for client in clients:
+        await client.close()
+
+
+@pytest.fixture
 def running() -> Run:
     return _running
 
 
 @asynccontextmanager
 async def _running(client: discord.Client) -> AsyncIterator[None]:
-    """`client` logged in and ready; closed afterwards. An error that ends it is raised here."""
+    """`client` logged in and ready; closed afterwards. An error that ends it early is raised here."""
+    setup = asyncio.Event()
+    inherited = client.setup_hook
+
+    async def setup_hook() -> None:
+        await inherited()
+        setup.set()
+
+    client.setup_hook = setup_hook
     run = asyncio.create_task(client.start(TOKEN))
-    while client.http.token is None and not run.done():
-        await asyncio.sleep(0)
-    ready = asyncio.create_task(client.wait_until_ready())
-    await asyncio.wait({run, ready}, return_when=asyncio.FIRST_COMPLETED)
+
+    async def ready() -> None:
+        await setup.wait()
+        await client.wait_until_ready()
+
+    waiting = asyncio.create_task(ready())
+    await asyncio.wait({run, waiting}, return_when=asyncio.FIRST_COMPLETED)
     if run.done():
-        ready.cancel()
+        waiting.cancel()
+        await client.close()
         await run
     try:
         yield

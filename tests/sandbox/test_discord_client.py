@@ -10,7 +10,7 @@ Run = Callable[[discord.Client], AbstractAsyncContextManager[None]]
 
 async def test_a_client_gets_ready_and_answers_a_message(sandbox: SandboxDiscord, running: Run) -> None:
     world = sandbox.world
-    client = discord.Client(intents=discord.Intents.all())
+    client = discord.Client(intents=discord.Intents.all(), guild_ready_timeout=0.05)
 
     @client.event
     async def on_message(message: discord.Message) -> None:

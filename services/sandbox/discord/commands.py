@@ -4,16 +4,16 @@ Source: https://docs.discord.com/developers/interactions/application-commands
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic import JsonValue as PydanticJson
 
-from services.sandbox.discord.entities import User
 from services.sandbox.discord.jsontypes import JsonObject, JsonValue
 
 _GROUPS = frozenset({1, 2})
-_USER_OPTION = 6
+_BY_ID = frozenset({6, 7})
 _NUMBERS = {4: int, 10: float}
 
 
@@ -39,10 +39,16 @@ class CommandForm(BaseModel):
         }
 
 
-def command_data(
-    commands: Mapping[str, JsonObject], path: str, values: Mapping[str, JsonValue], users: Mapping[int, User]
-) -> JsonObject:
-    """The `data` of a use; raises LookupError for a command, a group or an option that is not registered."""
+@dataclass(frozen=True, slots=True)
+class Use:
+    """The `data` of a use, and the ids of users and channels that its options name."""
+
+    data: JsonObject
+    named: tuple[int, ...]
+
+
+def use_of(commands: Mapping[str, JsonObject], path: str, values: Mapping[str, JsonValue]) -> Use:
+    """A use of `path`; raises LookupError for a command, a group or an option that is not registered."""
     name, *groups = path.split()
     command = commands.get(name)
     if command is None:
@@ -55,24 +61,16 @@ def command_data(
         chain.append({"name": group, "type": option["type"]})
     if any(option.get("type") in _GROUPS for option in _options(declared)):
         raise LookupError(f"/{path} is a group: name one of its commands")
-    resolved = dict[str, JsonValue]()
+    named = list[int]()
     used: list[JsonObject] = []
     for option_name, value in values.items():
         kind = _option(declared, option_name)["type"]
         used.append({"name": option_name, "type": kind, "value": _typed(kind, value)})
-        if kind == _USER_OPTION:
-            user = users[int(str(value))]
-            resolved[str(user.id)] = {
-                "id": str(user.id),
-                "username": user.username,
-                "discriminator": "0",
-                "avatar": None,
-                "bot": user.bot,
-            }
+        if kind in _BY_ID:
+            named.append(int(str(value)))
     for step in reversed(chain):
         used = [{**step, "options": used}]
-    data: JsonObject = {"id": command["id"], "name": name, "type": 1, "options": used}
-    return data | {"resolved": {"users": resolved}} if resolved else data
+    return Use({"id": command["id"], "name": name, "type": 1, "options": used}, tuple(named))
 
 
 def _options(declared: JsonValue) -> Sequence[Mapping[str, JsonValue]]:

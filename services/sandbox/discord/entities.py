@@ -15,6 +15,7 @@ COMPONENTS_V2 = 1 << 15
 
 DenyCode = Literal[50001, 50013]
 """How a channel is closed to the bot: 50001 hides it, 50013 makes it read-only."""
+HIDDEN: DenyCode = 50001
 
 
 class ChannelKind(IntEnum):
@@ -132,7 +133,7 @@ class Webhook:
 @dataclass(slots=True, eq=False)
 class Interaction:
     """A use of the bot; `answered` is how the bot acknowledged it, `original_id` the message that this
-    made or changed, `modal` the form that it showed."""
+    made or changed, `modal` the form that it showed, `named` what its options name by id."""
 
     id: int
     token: str
@@ -145,6 +146,7 @@ class Interaction:
     answered: CallbackKind | None = None
     original_id: int | None = None
     modal: JsonObject | None = None
+    named: "tuple[User | Channel, ...]" = ()
 
     @property
     def origin(self) -> Origin:
@@ -161,3 +163,9 @@ class Application:
     owner: User
     token: str = field(repr=False)
     intents: int
+
+    @property
+    def flags(self) -> int:
+        """Tells which privileged intents are allowed: presences, members, message content."""
+        flags = {1 << 8: 1 << 13, 1 << 1: 1 << 15, 1 << 15: 1 << 19}
+        return sum(flag for intent, flag in flags.items() if self.intents & intent)

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
 from services.sandbox.discord.attachments import Upload
-from services.sandbox.discord.commands import command_data
+from services.sandbox.discord.commands import use_of
 from services.sandbox.discord.components import find_usable
 from services.sandbox.discord.entities import (
     EPHEMERAL,
@@ -58,9 +58,14 @@ class Interactions:
         return self._create(InteractionKind.COMPONENT, user, channel, data, message)
 
     def use_command(self, user: User, channel: Channel, name: str, options: Mapping[str, JsonValue]) -> Interaction:
-        """Use a slash command, `name` with its groups ("draft approve"); raises LookupError if it is not registered."""
-        data = command_data(self.commands, name, options, self._state.users)
-        return self._create(InteractionKind.COMMAND, user, channel, data, None)
+        """Use a slash command, `name` with its groups ("draft approve"), users and channels given by id.
+
+        Raises LookupError for what is not registered or does not exist.
+        """
+        use = use_of(self.commands, name, options)
+        known = self._state.users | self._state.channels
+        named = tuple(known[named_id] for named_id in use.named)
+        return self._create(InteractionKind.COMMAND, user, channel, use.data, None, named)
 
     def submit_modal(self, user: User, shown: Interaction, values: Mapping[str, str]) -> Interaction:
         """Send the form that an interaction's answer showed; `values` are its text inputs by custom id."""
@@ -93,6 +98,7 @@ class Interactions:
             raise already_acknowledged()
         if self._state.now_ms() - interaction.created_ms > _ANSWER_WITHIN_MS:
             raise unknown_interaction()
+        self._state.readable(interaction.channel.id)
         message = interaction.message
         match kind:
             case CallbackKind.MESSAGE:
@@ -121,6 +127,7 @@ class Interactions:
             raise invalid_webhook_token()
         if interaction.answered is None:
             raise unknown_webhook()
+        self._state.readable(interaction.channel.id)
         return interaction
 
     def follow_up(self, interaction: Interaction, form: MessageForm, uploads: Sequence[Upload]) -> Message:
@@ -144,7 +151,13 @@ class Interactions:
         return self._posting.edit(message, message.author, form, uploads)
 
     def _create(
-        self, kind: InteractionKind, user: User, channel: Channel, data: JsonObject, message: Message | None
+        self,
+        kind: InteractionKind,
+        user: User,
+        channel: Channel,
+        data: JsonObject,
+        message: Message | None,
+        named: tuple[User | Channel, ...] = (),
     ) -> Interaction:
         interaction = Interaction(
             id=self._state.snowflakes.make(),
@@ -155,6 +168,7 @@ class Interactions:
             data=data,
             created_ms=self._state.now_ms(),
             message=message,
+            named=named,
         )
         self._by_token[interaction.token] = interaction
         if len(self._by_token) > _KEPT:

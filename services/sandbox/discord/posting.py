@@ -13,6 +13,7 @@ from services.sandbox.discord.entities import (
     SUPPRESS_EMBEDS,
     SUPPRESS_NOTIFICATIONS,
     Channel,
+    InteractionKind,
     Message,
     MessageKind,
     Origin,
@@ -72,7 +73,7 @@ class Posting:
             author=author,
             content=content,
             created_ms=self._state.now_ms(),
-            kind=MessageKind.DEFAULT if reply_to is None else MessageKind.REPLY,
+            kind=_kind(reply_to, origin),
             nonce=form.nonce,
             reply_to=reply_to,
             embeds=[embed.stored() for embed in form.embeds or ()],
@@ -176,3 +177,10 @@ class Posting:
         if reference.fail_if_not_exists:
             raise invalid_form(("message_reference",), "MESSAGE_REFERENCE_UNKNOWN_MESSAGE", "Unknown message")
         return None
+
+
+def _kind(reply_to: int | None, origin: Origin | None) -> MessageKind:
+    if reply_to is not None:
+        return MessageKind.REPLY
+    by_command = origin is not None and origin.kind is InteractionKind.COMMAND
+    return MessageKind.COMMAND if by_command else MessageKind.DEFAULT

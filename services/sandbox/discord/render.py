@@ -74,7 +74,7 @@ class Render:
             "bot_public": False,
             "bot_require_code_grant": False,
             "verify_key": "0" * 64,
-            "flags": application_flags(application),
+            "flags": application.flags,
             "owner": self.user(application.owner),
             "bot": self.user(application.bot),
             "team": None,
@@ -212,7 +212,7 @@ class Render:
             "type": int(interaction.kind),
             "token": interaction.token,
             "version": 1,
-            "data": interaction.data,
+            "data": interaction.data | self._resolved(interaction),
             "channel_id": str(channel.id),
             "channel": self.channel(channel) | {"permissions": _EVERYTHING},
             "locale": "en-US",
@@ -235,8 +235,22 @@ class Render:
         }
         return payload | of_guild
 
-    def webhook(self, webhook: Webhook, *, with_token: bool = True) -> JsonObject:
-        payload: JsonObject = {
+    def _resolved(self, interaction: Interaction) -> JsonObject:
+        users = [named for named in interaction.named if isinstance(named, User)]
+        channels = [named for named in interaction.named if isinstance(named, Channel)]
+        if not interaction.named:
+            return {}
+        guild = self._state.guilds.get(interaction.channel.guild_id or 0)
+        members = {} if guild is None else {str(user.id): self.member(guild, user, with_user=False) for user in users}
+        resolved: JsonObject = {
+            "users": {str(user.id): self.user(user) for user in users},
+            "members": {user_id: member | {"permissions": _EVERYTHING} for user_id, member in members.items()},
+            "channels": {str(one.id): self.channel(one) | {"permissions": _EVERYTHING} for one in channels},
+        }
+        return {"resolved": resolved}
+
+    def webhook(self, webhook: Webhook) -> JsonObject:
+        return {
             "id": str(webhook.id),
             "type": 1,
             "name": webhook.name,
@@ -244,8 +258,9 @@ class Render:
             "channel_id": str(webhook.channel_id),
             "guild_id": None if webhook.guild_id is None else str(webhook.guild_id),
             "application_id": str(self._state.application.id),
+            "token": webhook.token,
+            "user": self.user(webhook.owner),
         }
-        return payload | {"token": webhook.token, "user": self.user(webhook.owner)} if with_token else payload
 
     def _everyone(self, guild: Guild) -> JsonObject:
         return {
@@ -284,9 +299,3 @@ class Render:
             "user": self.user(origin.user),
             "authorizing_integration_owners": {},
         }
-
-
-def application_flags(application: Application) -> int:
-    """The flags that tell which privileged intents are allowed: presences, members, message content."""
-    flags = {1 << 8: 1 << 13, 1 << 1: 1 << 15, 1 << 15: 1 << 19}
-    return sum(flag for intent, flag in flags.items() if application.intents & intent)

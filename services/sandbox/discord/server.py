@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -24,22 +25,24 @@ _DAY_MS = 86_400_000
 
 @dataclass(frozen=True, slots=True)
 class SandboxConfig:
-    """`shards` is what /gateway/bot recommends; `heartbeat_s` the interval that gateway clients are told."""
+    """`shards` is what /gateway/bot recommends; `heartbeat_s` the interval that gateway clients are told.
+
+    `public_url` is what clients are told to come back to, if that is not where this listens ("http://discord:8080").
+    """
 
     world: WorldConfig = field(default_factory=WorldConfig)
     limits: LimitsConfig = field(default_factory=LimitsConfig)
     shards: int = 1
     heartbeat_s: float = 41.25
+    public_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    host: str
-    port: int
+    """Where a local Discord is; `url` has no slash at its end."""
 
-    @property
-    def url(self) -> str:
-        return f"http://{self.host}:{self.port}"
+    url: str
+    port: int
 
     @property
     def api_url(self) -> str:
@@ -49,7 +52,7 @@ class Address:
     @property
     def gateway_url(self) -> str:
         """What a client takes for Discord's gateway."""
-        return f"ws://{self.host}:{self.port}/gateway/"
+        return "ws" + self.url.removeprefix("http") + "/gateway/"
 
 
 class SandboxDiscord:
@@ -61,15 +64,18 @@ class SandboxDiscord:
         self.faults = Faults()
         self.limits = Limits(self.config.limits)
         self.gateway = Gateway(self.world, self.faults, self.config.heartbeat_s)
+        self.address: Address | None = None
         self._runner: web.AppRunner | None = None
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> Address:
         """Listen; port 0 takes a free one."""
-        runner = web.AppRunner(self._app(), access_log=None, shutdown_timeout=0.5, handler_cancellation=True)
+        runner = web.AppRunner(self._app(), access_log=None, shutdown_timeout=0.5)
         await runner.setup()
         await web.TCPSite(runner, host, port).start()
         self._runner = runner
-        address = Address(host, runner.addresses[0][1])
+        bound: int = runner.addresses[0][1]
+        address = Address(self.config.public_url or f"http://{host}:{bound}", bound)
+        self.address = address
         self.gateway.url = address.gateway_url
         self.world.render.base_url = address.url
         return address
@@ -132,8 +138,12 @@ class SandboxDiscord:
         return web.Response(body=content, content_type="application/octet-stream")
 
 
-async def serve(host: str, port: int, config: SandboxConfig | None = None) -> None:
-    """Run a local Discord until this is cancelled."""
+async def serve(
+    host: str, port: int, config: SandboxConfig | None = None, *, started: Callable[[Address], None] | None = None
+) -> None:
+    """Run a local Discord until this is cancelled; `started` is told its address once it listens."""
     async with SandboxDiscord(config) as server:
-        await server.start(host, port)
+        address = await server.start(host, port)
+        if started is not None:
+            started(address)
         await asyncio.Event().wait()

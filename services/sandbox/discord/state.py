@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Callable
 
-from services.sandbox.discord.entities import Application, Channel, ChannelKind, DenyCode, Guild, Message, User
+from services.sandbox.discord.entities import HIDDEN, Application, Channel, ChannelKind, DenyCode, Guild, Message, User
 from services.sandbox.discord.errors import missing_access, missing_permissions, unknown_channel, unknown_message
 from services.sandbox.discord.events import ChannelCreated, ChannelDeleted, GuildCreated, WorldEvent
 from services.sandbox.discord.snowflakes import Snowflakes
@@ -92,7 +92,7 @@ class State:
         channel = self.channels.get(channel_id)
         if channel is None:
             raise unknown_channel()
-        if channel.denied == missing_access().code:
+        if channel.denied == HIDDEN:
             raise missing_access()
         return channel
 

@@ -74,16 +74,20 @@ class Control:
             return _json({"error": "after: a number is wanted"}, 400)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"})
         await response.prepare(request)
+        reader = asyncio.create_task(self._write_events(response, int(after)))
         alive = asyncio.create_task(_keep_alive(response))
         try:
-            async for entry in self._world.journal.follow(int(after)):
-                data = orjson.dumps(entry.payload())
-                await response.write(b"id: %d\nevent: %s\ndata: %s\n\n" % (entry.seq, entry.kind.encode(), data))
-        except ConnectionError:
-            pass
+            await asyncio.wait((reader, alive), return_when=asyncio.FIRST_COMPLETED)
         finally:
+            reader.cancel()
             alive.cancel()
         return response
+
+    async def _write_events(self, response: web.StreamResponse, after: int) -> None:
+        with suppress(ConnectionError):
+            async for entry in self._world.journal.follow(after):
+                data = orjson.dumps(entry.payload())
+                await response.write(b"id: %d\nevent: %s\ndata: %s\n\n" % (entry.seq, entry.kind.encode(), data))
 
     async def _messages(self, request: web.Request) -> JsonObject:
         channel = self._world.channel(request.match_info["channel"])

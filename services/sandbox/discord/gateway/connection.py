@@ -84,7 +84,7 @@ class Connection:
         self._ws = web.WebSocketResponse(timeout=_CLOSE_S, max_msg_size=64 * 1024, compress=False)
         self._transport: asyncio.Transport | None = None
         self._sending = asyncio.Lock()
-        self._close_code: int | None = None
+        self._said_goodbye = False
         self.session: Session | None = None
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
@@ -123,6 +123,8 @@ class Connection:
         except TimeoutError:
             await self.close(SESSION_TIMED_OUT)
             return None
+        if message.type is WSMsgType.CLOSE:
+            self._said_goodbye = message.data in (1000, 1001)
         if message.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
             return None
         try:
@@ -194,7 +196,7 @@ class Connection:
             return
         session.holder = None
         # A client that says goodbye with 1000 or 1001 has ended its session: it cannot be resumed.
-        if self._ws.close_code in (1000, 1001):
+        if self._said_goodbye:
             self._sessions.forget(session)
         self._world.journal.add("session_end", session_id=session.id, shard=session.shard)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from services.sandbox.discord.entities import Channel, Guild, Message
+from services.sandbox.discord.entities import HIDDEN, Channel, Guild, Message
 from services.sandbox.discord.events import (
     ChannelCreated,
     ChannelDeleted,
@@ -87,7 +87,7 @@ class Sessions:
                 "session_id": session.id,
                 "resume_gateway_url": resume_url,
                 "shard": [shard, shard_count],
-                "application": {"id": str(application.id), "flags": world.render.application(application)["flags"]},
+                "application": {"id": str(application.id), "flags": application.flags},
             },
         )
         if intents & needs.GUILDS:
@@ -179,8 +179,12 @@ class Sessions:
                 for session in self._of_guild(guild.id, needs.GUILDS, 0):
                     self._tell_guild(session, guild)
 
+    def _hidden(self, channel_id: int) -> bool:
+        channel = self._world.state.channels.get(channel_id)
+        return channel is not None and channel.denied == HIDDEN
+
     def _tell_message(self, kind: str, message: Message, nonce: str | int | None) -> None:
-        if message.visible_to is not None:
+        if message.visible_to is not None or self._hidden(message.channel_id):
             return
         payload = self._world.render.message_event(message)
         if nonce is not None:
@@ -190,7 +194,7 @@ class Sessions:
             session.tell(kind, needs.with_allowed_content(payload, message, session.intents, bot_id))
 
     def _tell_deletion(self, message: Message) -> None:
-        if message.visible_to is not None:
+        if message.visible_to is not None or self._hidden(message.channel_id):
             return
         data: JsonObject = {"id": str(message.id), "channel_id": str(message.channel_id)}
         if message.guild_id is not None:

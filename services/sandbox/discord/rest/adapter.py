@@ -50,6 +50,12 @@ class RestAdapter:
         if verdict.retry_after_s is not None:
             self._journal("rate_limited", request, 429)
             return _answer(429, verdict.body(), verdict.headers)
+        try:
+            body, uploads = await _read(request)
+        except DiscordError as error:
+            return _refusal(error, verdict.headers)
+        except ConnectionError:
+            return cut(request)
         fault = self._faults.meet(request.method, request.path.removeprefix(self._api_path))
         if fault is not None:
             self._journal("fault", request, fault.status or 0)
@@ -57,7 +63,6 @@ class RestAdapter:
             if fault.fails and not fault.apply:
                 return self._fail(fault, request, verdict.headers)
         try:
-            body, uploads = await _read(request)
             done = endpoint.handler(self._world, Call(request.match_info, request.query, body, uploads))
         except DiscordError as error:
             return _refusal(error, verdict.headers)
