@@ -38,8 +38,9 @@ def run(
     import uvloop
 
     from services.cli.environment import load_settings
+    from services.runtime.assembly import WorkerSpec
     from services.runtime.logs import configure_logs
-    from services.runtime.process import WorkerSpec, name_instance, run_worker
+    from services.runtime.process import name_instance, run_worker
 
     settings = load_settings(kafka=kafka, prefix=prefix, instance=instance, http_port=http_port)
     configure_logs(settings, service=name, instance=name_instance(settings, name))

@@ -13,6 +13,7 @@ from services.context.discord_history import DiscordHistory
 from services.context.history import History, HistoryClosed, HistoryMessage
 from services.context.metrics import HISTORY, UNUSABLE, WITHOUT_HISTORY
 from services.context.prompting import prompt
+from services.runtime.assembly import Context, WorkerSpec
 from services.runtime.discord import RestSession
 from services.runtime.errors import ConfigurationError
 from services.runtime.handler import Handler
@@ -20,7 +21,6 @@ from services.runtime.inbound import Inbound
 from services.runtime.log import LogRecord, NewRecord
 from services.runtime.logs import get_logger
 from services.runtime.outputs import output
-from services.runtime.process import Context, WorkerSpec
 from services.runtime.settings import Settings
 
 log = get_logger("context")

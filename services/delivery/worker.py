@@ -6,8 +6,8 @@ import aiohttp
 
 from services.delivery.handler import DeliveryHandler
 from services.delivery.metrics import RATE_LIMITED
+from services.runtime.assembly import Context, WorkerSpec
 from services.runtime.discord import RestSession
-from services.runtime.process import Context, WorkerSpec
 
 _TOO_MANY_REQUESTS = 429
 

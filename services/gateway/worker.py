@@ -6,9 +6,9 @@ from services.gateway.intake import Intake
 from services.gateway.recent import read_recent
 from services.gateway.stops import Stops
 from services.gateway.watermarks import Watermarks
+from services.runtime.assembly import Context, WorkerSpec
 from services.runtime.discord import token
 from services.runtime.logs import get_logger
-from services.runtime.process import Context, WorkerSpec
 
 logger = get_logger("gateway")
 

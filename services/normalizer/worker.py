@@ -14,12 +14,12 @@ from schemas.inbox import GenerationFailed
 from schemas.raw import RawSlice, parse_raw
 from services.normalizer.metrics import BATCHES, DROPPED, OPEN
 from services.normalizer.streams import Dropped, Streams
+from services.runtime.assembly import Context, WorkerSpec
 from services.runtime.errors import RecordTooLarge
 from services.runtime.handler import Handler
 from services.runtime.inbound import Inbound, Pending
 from services.runtime.log import Appended, LogRecord, NewRecord
 from services.runtime.outputs import output
-from services.runtime.process import Context, WorkerSpec
 
 
 class Normalizer:

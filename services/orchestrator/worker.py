@@ -9,11 +9,11 @@ from schemas.inbox import ChunkBatch, DeliveryReceipt, GenerationFailed, Message
 from schemas.registry import decode
 from schemas.stops import StopRequested
 from services.orchestrator.actors import Actors
+from services.runtime.assembly import Context, WorkerSpec
 from services.runtime.handler import Handler
 from services.runtime.inbound import Inbound
 from services.runtime.log import LogRecord, NewRecord
 from services.runtime.outputs import output
-from services.runtime.process import Context, WorkerSpec
 
 _EVENTS = (MessageReceived, StopRequested, ChunkBatch, GenerationFailed, DeliveryReceipt, TimerFired)
 

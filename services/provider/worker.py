@@ -10,10 +10,10 @@ from schemas.registry import decode
 from services.provider.credentials import Credentials
 from services.provider.streaming import Streams, generation_failed
 from services.provider.transport import HttpxTransport
+from services.runtime.assembly import Context, WorkerSpec
 from services.runtime.handler import Handler
 from services.runtime.inbound import Inbound
 from services.runtime.log import LogRecord, NewRecord
-from services.runtime.process import Context, WorkerSpec
 
 
 class Provider:

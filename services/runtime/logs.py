@@ -13,6 +13,9 @@ from structlog.typing import FilteringBoundLogger, Processor
 
 from services.runtime.settings import Settings
 
+# Without the frames' local variables: they hold request headers, and so tokens, and what users wrote.
+_TRACEBACKS = structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False))
+
 _LIBRARY_LEVELS = {
     "aiokafka": "WARNING",
     "asyncio": "WARNING",
@@ -44,9 +47,13 @@ def configure_logs(settings: Settings, *, service: str, instance: str) -> None:
     readable = settings.log_format == "console" or (settings.log_format == "auto" and sys.stderr.isatty())
     tail: list[Processor]
     if readable:
-        tail = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), pad_event_to=28)]
+        tail = [
+            structlog.dev.ConsoleRenderer(
+                colors=sys.stderr.isatty(), pad_event_to=28, exception_formatter=structlog.dev.plain_traceback
+            )
+        ]
     else:
-        tail = [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        tail = [_TRACEBACKS, structlog.processors.JSONRenderer()]
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
