@@ -85,7 +85,9 @@ class RestAdapter:
         return failed(fault.status, headers)
 
     def _journal(self, kind: str, request: web.Request, status: int) -> None:
-        self._world.journal.add(kind, method=request.method, path=request.path, status=status)
+        token = request.match_info.get("token")
+        path = request.path if token is None else request.path.replace(token, "***")
+        self._world.journal.add(kind, method=request.method, path=path, status=status)
 
 
 def cut(request: web.Request) -> web.Response:
