@@ -1,0 +1,127 @@
+"""What the doctor finds about the provider: whether there is a key, whether it is taken, whether the model is known.
+
+The list of models costs nothing to ask for: https://platform.openai.com/docs/api-reference/models/list and
+https://docs.anthropic.com/en/api/models-list.
+"""
+
+import json
+from collections.abc import AsyncIterator
+from typing import cast
+
+import httpx
+
+from schemas.prompts import CredentialRef
+from services.cli.doctor_checks import Finding
+from services.context.dialects import DIALECTS
+from services.context.dialects.anthropic import VERSION
+from services.context.native import DialectSpec, endpoint
+from services.provider.credentials import Credentials
+from services.runtime.errors import ConfigurationError
+from services.runtime.settings import Settings
+
+_MOST_BYTES = 8 * 1024 * 1024
+_GENERATING = ("/chat/completions", "/messages")
+
+
+async def check_provider(settings: Settings) -> AsyncIterator[Finding]:
+    """Whether the provider of the dialect can be asked with the key and for the model that are set."""
+    spec = DIALECTS.get(settings.dialect)
+    if spec is None:
+        detail = f"no requests can be made in the dialect {settings.dialect!r}"
+        yield Finding("provider", "FAIL", detail, f"set ODRADEK_DIALECT to one of {', '.join(DIALECTS)}")
+        return
+    try:
+        headers = _headers(settings, spec)
+    except ConfigurationError as error:
+        yield Finding("provider key", "FAIL", str(error), error.remedy)
+        return
+    try:
+        status, body = await _list_models(models_url(settings, spec), headers)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        detail = f"{_host(settings, spec)} does not answer ({type(error).__name__})"
+        yield Finding("provider", "FAIL", detail, "check ODRADEK_PROVIDER_URL and the network")
+        return
+    for finding in judge(settings, spec, status, body):
+        yield finding
+
+
+def models_url(settings: Settings, spec: DialectSpec) -> str:
+    """Where the provider lists its models."""
+    base = (settings.provider_url or spec.base_url).rstrip("/")
+    for path in _GENERATING:
+        base = base.removesuffix(path)
+    return endpoint(base, "/models")
+
+
+def judge(settings: Settings, spec: DialectSpec, status: int, body: bytes) -> list[Finding]:
+    """What an answer to the question for the models means."""
+    host = _host(settings, spec)
+    match status:
+        case 200:
+            models = _ids(body)
+        case 401 | 403:
+            detail = f"{host} refuses the key (status {status})"
+            return [Finding("provider key", "FAIL", detail, f"set {spec.key_setting} to a valid key of this provider")]
+        case 404 | 405 | 501:
+            return [Finding("provider", "warn", f"{host} answers, but lists no models, so key and model are unknown")]
+        case 429:
+            return [Finding("provider", "warn", f"{host} answers, but limits the rate (status 429)", "try again later")]
+        case _:
+            return [Finding("provider", "FAIL", f"{host} answers with status {status}", "try again later")]
+    key = Finding("provider key", "ok", f"{host} accepts it" if _has_key(settings, spec) else f"{host} wants none")
+    if models is None:
+        return [key, Finding("provider model", "warn", f"{host} answers with no list of models that can be read")]
+    if settings.model in models:
+        return [key, Finding("provider model", "ok", f"{host} has {settings.model}")]
+    detail = f"{settings.model} is not among the {len(models)} models that {host} lists"
+    return [key, Finding("provider model", "warn", detail, f"set ODRADEK_MODEL, for example to {_some(models)}")]
+
+
+def _some(models: frozenset[str]) -> str:
+    return ", ".join(sorted(models)[:5]) or "one that this key may use"
+
+
+def _has_key(settings: Settings, spec: DialectSpec) -> bool:
+    key = spec.key(settings)
+    return key is not None and bool(key.get_secret_value().strip())
+
+
+def _headers(settings: Settings, spec: DialectSpec) -> dict[str, str]:
+    """The headers of a request; raises ConfigurationError for a key that is missing or cannot be sent."""
+    keyless = settings.provider_url is not None and not _has_key(settings, spec)
+    placement = "none" if keyless else spec.placement
+    credential = Credentials(settings).find(CredentialRef(name=spec.credential, placement=placement))
+    version = {"anthropic-version": VERSION} if settings.dialect == "anthropic" else {}
+    return {**dict(credential.headers), **version}
+
+
+def _host(settings: Settings, spec: DialectSpec) -> str:
+    return httpx.URL(settings.provider_url or spec.base_url).host
+
+
+async def _list_models(url: str, headers: dict[str, str]) -> tuple[int, bytes]:
+    """Status and body; a body beyond the bound counts as one that cannot be read."""
+    body = bytearray()
+    async with (
+        httpx.AsyncClient(timeout=5.0) as client,
+        client.stream("GET", url, params={"limit": "1000"}, headers=headers) as response,
+    ):
+        async for piece in response.aiter_bytes():
+            body += piece
+            if len(body) > _MOST_BYTES:
+                return response.status_code, b""
+    return response.status_code, bytes(body)
+
+
+def _ids(body: bytes) -> frozenset[str] | None:
+    try:
+        content: object = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(content, dict):
+        return None
+    data = cast(dict[str, object], content).get("data")
+    if not isinstance(data, list):
+        return None
+    models = [cast(dict[str, object], item).get("id") for item in cast(list[object], data) if isinstance(item, dict)]
+    return frozenset(model for model in models if isinstance(model, str))
