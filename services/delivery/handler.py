@@ -3,17 +3,16 @@
 import time
 from collections.abc import Callable, Collection
 
-import discord
-
 from schemas.deliveries import Cancel, ClearStopButton, SendText, Typing
 from schemas.errors import BadRecord, UnknownRecordType
 from schemas.headers import Facts
 from schemas.inbox import DeliveryReceipt, Failed, Outcome, Skipped
 from schemas.registry import decode
+from services.delivery.channels import Channels
 from services.delivery.heartbeats import Heartbeats, Pace
 from services.delivery.memory import Cancels, Outcomes
 from services.delivery.metrics import RECEIPTS, SEND_SECONDS
-from services.delivery.sending import Order, clear_stop_button, send_text
+from services.delivery.sending import Order, send_text
 from services.runtime.clock import Clock
 from services.runtime.inbound import Inbound
 from services.runtime.log import LogRecord, NewRecord
@@ -25,10 +24,10 @@ _OVERTAKES = frozenset(model.__name__ for model in (Typing, Cancel))
 
 
 class DeliveryHandler:
-    """Shows a turn's outputs. `client` gives the logged-in client or raises Unavailable."""
+    """Shows a turn's outputs. `channels` gives the way to Discord or raises Unavailable."""
 
-    def __init__(self, client: Callable[[], discord.Client], clock: Clock, pace: Pace | None = None) -> None:
-        self._client = client
+    def __init__(self, channels: Callable[[], Channels], clock: Clock, pace: Pace | None = None) -> None:
+        self._channels = channels
         self._clock = clock
         self._outcomes = Outcomes()
         self._cancels = Cancels()
@@ -44,7 +43,7 @@ class DeliveryHandler:
             case Typing():
                 self._type(order, inbound.record)
             case ClearStopButton():
-                await clear_stop_button(self._client(), order)
+                await self._channels().clear_stop_button(order)
             case Cancel():
                 self._cancel(order)
             case _:
@@ -87,11 +86,11 @@ class DeliveryHandler:
             return known
         began = time.perf_counter()
         async with self._heartbeats.quiet(order.channel_id):
-            client = self._client()
+            channels = self._channels()
             if not self._cancels.begin(order.turn, order.sequence):
                 return Skipped(reason=CANCELLED)
             outcome = await send_text(
-                client,
+                channels,
                 Order(
                     text=order,
                     written_ms=written_ms,
@@ -114,8 +113,8 @@ class DeliveryHandler:
         self._cancels.put(order.turn, order.first)
         self._heartbeats.end(order.channel_id, order.turn)
 
-    async def _show_typing(self, channel: str) -> None:
-        await self._client().get_partial_messageable(int(channel)).typing()
+    async def _show_typing(self, channel: str) -> bool:
+        return await self._channels().show_typing(channel)
 
 
 def _receipt(channel: str, turn: str, sequence: int, cause: int | None, outcome: Outcome) -> NewRecord:

@@ -8,15 +8,12 @@ import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from dataclasses import dataclass
 
-import discord
-
-from services.runtime.discord import UNREACHABLE
 from services.runtime.errors import Unavailable
 from services.runtime.logs import get_logger
 
 logger = get_logger("delivery.typing")
 
-Show = Callable[[str], Awaitable[None]]
+Show = Callable[[str], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +27,7 @@ class Pace:
 
 
 class Heartbeats:
-    """One typing loop a channel. `show` makes one call to Discord for a channel."""
+    """One typing loop a channel. `show` makes one call to Discord for a channel; False: it refuses."""
 
     def __init__(self, show: Show, pace: Pace | None = None) -> None:
         self._show = show
@@ -97,11 +94,8 @@ class Heartbeats:
         """Whether to go on: a channel that refuses is left alone, a Discord that is away is tried at the next beat."""
         try:
             async with asyncio.timeout(self._pace.call_s):
-                await self._show(channel)
-        except (discord.Forbidden, discord.NotFound) as error:
-            logger.info("typing refused", channel=channel, code=error.code)
-            return False
-        except (discord.HTTPException, Unavailable, RuntimeError, *UNREACHABLE) as error:
+                return await self._show(channel)
+        except (Unavailable, TimeoutError) as error:
             logger.info("typing failed", channel=channel, error=type(error).__name__)
         return True
 

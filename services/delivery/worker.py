@@ -4,6 +4,7 @@ import types
 
 import aiohttp
 
+from services.delivery.discord_channels import DiscordChannels
 from services.delivery.handler import DeliveryHandler
 from services.delivery.metrics import RATE_LIMITED
 from services.runtime.assembly import Context, WorkerSpec
@@ -15,7 +16,7 @@ _TOO_MANY_REQUESTS = 429
 async def build(context: Context) -> DeliveryHandler:
     """The handler of one process."""
     session = RestSession(context.settings, http_trace=_trace())
-    handler = DeliveryHandler(session.client, context.clock)
+    handler = DeliveryHandler(lambda: DiscordChannels(session.client()), context.clock)
     context.add_background(session.run)
     context.add_ready_check("discord", session.missing)
     context.on_stop(handler.close)

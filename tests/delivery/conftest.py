@@ -10,6 +10,7 @@ import pytest
 from schemas.base import Record
 from schemas.inbox import DeliveryReceipt, Outcome
 from schemas.registry import decode
+from services.delivery.discord_channels import DiscordChannels
 from services.delivery.handler import DeliveryHandler
 from services.delivery.heartbeats import Pace
 from services.runtime.discord import RestSession
@@ -137,7 +138,9 @@ async def start_delivery(sandbox: SandboxDiscord, session: RestSession) -> Async
 
     def start() -> Delivery:
         clock = LateClock(sandbox.world.state.now_ms)
-        handler = DeliveryHandler(session.client, clock, Pace(beat_s=0.01, cap_s=30, after_message_s=0.01))
+        handler = DeliveryHandler(
+            lambda: DiscordChannels(session.client()), clock, Pace(beat_s=0.01, cap_s=30, after_message_s=0.01)
+        )
         started.append(Delivery(sandbox, handler, KeptLog(), clock))
         return started[-1]
 

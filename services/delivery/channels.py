@@ -1,0 +1,29 @@
+"""The port through which delivery reaches Discord."""
+
+from typing import Protocol
+
+from schemas.deliveries import ClearStopButton, SendText
+from schemas.inbox import Failed, Sent
+
+
+class Channels(Protocol):
+    """Discord's channels. Every call raises Unavailable where the same call may succeed later."""
+
+    async def post(self, order: SendText, nonce: str) -> Sent | Failed:
+        """Make one message. Discord itself drops a repetition of the nonce for a few minutes."""
+        ...
+
+    async def find(self, order: SendText, since_ms: int, others: frozenset[str]) -> Sent | None:
+        """Look whether the message is there: the bot's own, the same text, made at `since_ms` or later.
+
+        `others` are message ids that are known to be other outputs; `since_ms` is in ms since 1970.
+        """
+        ...
+
+    async def clear_stop_button(self, order: ClearStopButton) -> None:
+        """Take the button off a message; what Discord refuses for good is logged."""
+        ...
+
+    async def show_typing(self, channel: str) -> bool:
+        """Show the typing indicator once; False where the channel refuses it for good."""
+        ...
