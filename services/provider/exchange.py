@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Protocol
 
 from schemas.prompts import ProviderRequest
 from schemas.raw import Ending
@@ -26,6 +27,22 @@ class Outcome:
     detail: str | None = None
 
 
+class DeclaredLost(Exception):
+    """Somebody declared this stream lost while we were silent; its end is written, and nothing of ours counts."""
+
+
+class Hold(Protocol):
+    """Our claim on the call, as far as a call needs it."""
+
+    def paused(self) -> bool:
+        """Whether our own writes stood still so long that somebody may have declared us lost."""
+        ...
+
+    async def confirm(self) -> bool:
+        """Learn from the log whether we still hold the call."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Exchange:
     """What one call needs. `streams` tells how many calls are in flight."""
@@ -35,20 +52,28 @@ class Exchange:
     call: Call
     recorder: Recorder
     streams: Callable[[], int]
+    hold: Hold
 
-    async def run(self, stop: "asyncio.Future[Stop]") -> Outcome:
-        """Make the call. When `stop` resolves, or on cancellation, the connection is closed before this returns."""
+    async def run(self, stop: "asyncio.Future[Stop]", lost: "asyncio.Future[None]") -> Outcome:
+        """Make the call. When `stop` or `lost` resolves, or on cancellation, the connection is closed before this returns.
+
+        Raises DeclaredLost.
+        """
         loop = asyncio.get_running_loop()
         reading = asyncio.create_task(self._read())
         try:
-            await asyncio.wait({reading, stop}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({reading, stop, lost}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             if not reading.done():
                 began = loop.time()
                 reading.cancel()
                 await asyncio.wait({reading})
                 STOP_TO_CLOSED.observe(loop.time() - began)
-        return Outcome("stopped") if reading.cancelled() else reading.result()
+        if not reading.cancelled():
+            return reading.result()
+        if lost.done() and not lost.cancelled():
+            raise DeclaredLost
+        return Outcome("stopped")
 
     async def _read(self) -> Outcome:
         loop = asyncio.get_running_loop()
@@ -81,6 +106,8 @@ class Exchange:
                 now = loop.time()
                 if size == 0:
                     FIRST_BYTE.labels(self.request.dialect).observe(now - began)
+                if self.hold.paused() and not await self.hold.confirm():
+                    raise DeclaredLost
                 self.recorder.take(chunk[: most - size], now, self.streams())
                 size += len(chunk)
                 if size > most:

@@ -6,6 +6,7 @@ stands still would gather the whole stream in memory.
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 
 from schemas.headers import Facts
 from schemas.identities import traceparent
@@ -34,8 +35,17 @@ def lost_end(inbound: Inbound, request: ProviderRequest, instance: str) -> "asyn
 class Recorder:
     """The raw records of one stream that this process holds."""
 
-    def __init__(self, inbound: Inbound, request: ProviderRequest, instance: str, secret: str | None) -> None:
+    def __init__(
+        self,
+        inbound: Inbound,
+        request: ProviderRequest,
+        instance: str,
+        secret: str | None,
+        paused: Callable[[], bool],
+    ) -> None:
+        """`paused`: whether writing has to wait until the claim is confirmed."""
         self._inbound = inbound
+        self._paused = paused
         self._request = request
         self._origin = _origin(request, instance)
         self._masker = Masker(secret)
@@ -95,8 +105,16 @@ class Recorder:
         await asyncio.wait({future})
         future.result()
 
+    def give_up(self) -> None:
+        """Write nothing more, not even what is gathered."""
+        self.ended = True
+        self._cancel_timer()
+
     def _window_passed(self) -> None:
         self._timer = None
+        if self._paused():
+            # What is gathered goes out with the next bytes or the end, after the claim is confirmed.
+            return
         self._write(self._coalescer.take(asyncio.get_running_loop().time()))
 
     def _cancel_timer(self) -> None:

@@ -7,6 +7,7 @@ meanwhile, finds the claim closed and writes nothing.
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 from typing import assert_never
 
 import orjson
@@ -18,7 +19,7 @@ from schemas.inbox import GenerationFailed
 from schemas.prompts import ProviderRequest
 from schemas.raw import Ending
 from services.provider.credentials import Credential, Credentials
-from services.provider.exchange import Exchange, Outcome
+from services.provider.exchange import DeclaredLost, Exchange, Outcome
 from services.provider.metrics import STREAMS, WAITING
 from services.provider.recording import Recorder, lost_end
 from services.provider.transport import Call, Transport
@@ -116,13 +117,21 @@ class Streams:
             inbound.emit(_unusable(inbound, request, error))
             await self._claims.close(effect, request.channel_id, "failed")
             return
-        recorder = Recorder(inbound, request, self._claims.instance, credential.secret)
-        closing: Closing = "failed"
+        recorder = Recorder(inbound, request, self._claims.instance, credential.secret, self._claims.paused)
+        hold = _Hold(self._claims, effect, request.channel_id)
+        closing: Closing | None = "failed"
         try:
-            outcome = await self._outcome(inbound, request, credential, recorder, stop)
+            async with self._claims.guard(effect) as lost:
+                outcome = await self._outcome(inbound, request, credential, recorder, hold, stop, lost)
+            if hold.paused() and not await hold.confirm():
+                raise DeclaredLost
             lines.info("stream ended", ending=outcome.ending, dialect=request.dialect, model=request.model)
             await recorder.end(outcome.ending, outcome.detail)
             closing = _closing(outcome.ending)
+        except DeclaredLost:
+            lines.warning("stream given up: it was declared lost while this process was silent")
+            recorder.give_up()
+            closing = None
         except asyncio.CancelledError:
             closing = "lost"
             with contextlib.suppress(TimeoutError):
@@ -131,9 +140,10 @@ class Streams:
                         await recorder.end("lost", "the provider worker stopped")
             raise
         finally:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(FAREWELL_S if closing == "lost" else None):
-                    await self._claims.close(effect, request.channel_id, closing)
+            if closing is not None:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(FAREWELL_S if closing == "lost" else None):
+                        await self._claims.close(effect, request.channel_id, closing)
 
     async def _outcome(
         self,
@@ -141,7 +151,9 @@ class Streams:
         request: ProviderRequest,
         credential: Credential,
         recorder: Recorder,
+        hold: "_Hold",
         stop: "asyncio.Future[Stop]",
+        lost: "asyncio.Future[None]",
     ) -> Outcome:
         if stop.done():
             return Outcome("stopped")
@@ -155,7 +167,8 @@ class Streams:
             secret_headers=credential.headers,
         )
         with STREAMS.track_inprogress():
-            return await Exchange(self._transport, request, call, recorder, lambda: len(self._here)).run(stop)
+            exchange = Exchange(self._transport, request, call, recorder, lambda: len(self._here), hold)
+            return await exchange.run(stop, lost)
 
     @contextlib.asynccontextmanager
     async def _slot(
@@ -177,6 +190,21 @@ class Streams:
     def _left_s(self, inbound: Inbound, request: ProviderRequest) -> float:
         """How long the prompt may still be sent, in seconds."""
         return (inbound.record.timestamp_ms + request.ttl_ms - self._clock.now_ms()) / 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Hold:
+    """Our claim on one stream."""
+
+    claims: Claims
+    effect: str
+    channel: str
+
+    def paused(self) -> bool:
+        return self.claims.paused()
+
+    async def confirm(self) -> bool:
+        return await self.claims.confirm(self.effect, self.channel)
 
 
 def _unusable(inbound: Inbound, request: ProviderRequest, error: ConfigurationError) -> NewRecord:

@@ -8,6 +8,8 @@ slot of a dead one closes its predecessor's claims at once, since two cannot hol
 
 import asyncio
 import contextlib
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from schemas.claims import Alive, Claimed, Closed, Closing
@@ -15,7 +17,7 @@ from schemas.errors import BadRecord
 from schemas.registry import decode
 from services.runtime.claim_book import ClaimBook
 from services.runtime.clock import Clock
-from services.runtime.log import Log, LogRecord
+from services.runtime.log import Appended, Log, LogRecord
 from services.runtime.logs import get_logger
 from services.runtime.outputs import output
 from services.runtime.partitions import partition_of
@@ -26,6 +28,9 @@ TOPIC = "claims"
 ALIVE_EVERY_S = 2.0
 SILENCE_S = 6.0
 WATCH_EVERY_S = 0.25
+PAUSE_S = 4.0
+"""How long our own writes may have paused before a holder has to look; shorter than the silence of others."""
+
 READ_BACK_MS = 15 * 60_000
 
 
@@ -63,6 +68,8 @@ class Claims:
         self._book = ClaimBook()
         self._tail = to.tail(TOPIC, since_ms=clock.now_ms() - READ_BACK_MS, on_record=self._apply)
         self._closed: dict[str, asyncio.Event] = {}
+        self._guards: dict[str, asyncio.Future[None]] = {}
+        self._acknowledged_s = 0.0
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
@@ -94,6 +101,29 @@ class Claims:
         """Say how an effect ended; returns when the record is acknowledged and read back. The first close counts."""
         closed = Closed(effect=effect, outcome=outcome, by=self.incarnation)
         await self._write(closed, f"{effect}:closed:{self.incarnation}", channel)
+
+    @asynccontextmanager
+    async def guard(self, effect: str) -> "AsyncGenerator[asyncio.Future[None], None]":
+        """For the holder: a future that resolves when somebody else has closed the effect, so that it must end."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._guards[effect] = future
+        if self._book.outcome(effect) is not None:
+            future.set_result(None)
+        try:
+            yield future
+        finally:
+            self._guards.pop(effect, None)
+            future.cancel()
+
+    def paused(self) -> bool:
+        """Whether our own writes stood still so long that somebody may have declared us lost."""
+        return asyncio.get_running_loop().time() - self._acknowledged_s > PAUSE_S
+
+    async def confirm(self, effect: str, channel: str) -> bool:
+        """Read the channel's claims up to now, and say whether we still hold the effect."""
+        alive = Alive(instance=self.instance, incarnation=self.incarnation)
+        await self._write(alive, f"alive:{self.incarnation}:{effect}:{self._clock.now_ms()}", channel)
+        return self._book.outcome(effect) is None
 
     async def outcome(self, effect: str, channel: str) -> Closing:
         """Wait until the effect is closed, and close it as lost ourselves once its holder has been silent too long.
@@ -136,9 +166,15 @@ class Claims:
             return None
         return Won() if holder.incarnation == self.incarnation else Held(holder.instance)
 
-    async def _write(self, record: Claimed | Closed, event_id: str, channel: str) -> None:
-        appended = await self._sender.send(output(TOPIC, record, channel=channel, event_id=event_id))
+    async def _write(self, record: Claimed | Alive | Closed, event_id: str, channel: str) -> None:
+        written = self._sender.send(output(TOPIC, record, channel=channel, event_id=event_id))
+        written.add_done_callback(self._note_acknowledged)
+        appended = await written
         await self._tail.reached(appended.partition, appended.offset)
+
+    def _note_acknowledged(self, written: "asyncio.Future[Appended]") -> None:
+        if not written.cancelled() and written.exception() is None:
+            self._acknowledged_s = asyncio.get_running_loop().time()
 
     def _apply(self, read: LogRecord) -> None:
         try:
@@ -151,8 +187,13 @@ class Claims:
             return
         now = asyncio.get_running_loop().time()
         effect = self._book.apply(record, channel=facts.channel, partition=read.partition, now=now)
-        if effect is not None and effect in self._closed:
+        if effect is None:
+            return
+        if effect in self._closed:
             self._closed[effect].set()
+        guard = self._guards.get(effect)
+        if guard is not None and not guard.done() and isinstance(record, Closed) and record.by != self.incarnation:
+            guard.set_result(None)
 
     async def _say_alive(self) -> None:
         alive = Alive(instance=self.instance, incarnation=self.incarnation)
@@ -161,4 +202,7 @@ class Claims:
             now = self._clock.now_ms()
             for partition in self._book.partitions_held(self.incarnation):
                 event_id = f"alive:{self.incarnation}:{partition}:{now}"
-                self._sender.send(output(TOPIC, alive, channel=self.instance, event_id=event_id, partition=partition))
+                written = self._sender.send(
+                    output(TOPIC, alive, channel=self.instance, event_id=event_id, partition=partition)
+                )
+                written.add_done_callback(self._note_acknowledged)
