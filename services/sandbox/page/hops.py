@@ -1,0 +1,52 @@
+"""The steps of a turn from its message to the first message shown, and how long each took."""
+
+from services.sandbox.page.jsontypes import HopView
+
+DISCORD_EPOCH_MS = 1_420_070_400_000
+
+_STEPS = (
+    ("MessageReceived", "gateway", "inbox", "message read"),
+    ("GenerationRequested", "orchestrator", "generations", "turn begun"),
+    ("ProviderRequest", "context", "prompts", "prompt made"),
+    ("RawSlice", "provider", "raw", "first bytes"),
+    ("ChunkBatch", "normalizer", "inbox", "first chunk"),
+    ("SendText", "orchestrator", "deliveries", "first message"),
+    ("DeliveryReceipt", "delivery", "inbox", "shown"),
+)
+_TYPES = frozenset(step[0] for step in _STEPS)
+
+
+def message_ms(turn: str) -> int | None:
+    """When Discord made the message that started the turn, in ms since 1970: its snowflake says so.
+
+    https://discord.com/developers/docs/reference#snowflakes
+    """
+    digits = turn[1:]
+    if turn[:1] != "m" or not (digits.isascii() and digits.isdigit() and len(digits) <= 20):
+        return None
+    return (int(digits) >> 22) + DISCORD_EPOCH_MS
+
+
+class Hops:
+    """The first record of each step of one turn, whatever the order in which the topics were read."""
+
+    def __init__(self) -> None:
+        self._first_ms: dict[str, int] = {}
+
+    def note(self, record_type: str, at_ms: int) -> None:
+        """Take a record into account."""
+        if record_type in _TYPES:
+            self._first_ms[record_type] = min(at_ms, self._first_ms.get(record_type, at_ms))
+
+    def view(self, began_ms: int) -> list[HopView]:
+        """The steps that were taken. A record that seems older than the one that led to it took 0 ms: clocks differ."""
+        hops: list[HopView] = []
+        before_ms = began_ms
+        for record_type, worker, topic, step in _STEPS:
+            first_ms = self._first_ms.get(record_type)
+            if first_ms is None:
+                continue
+            at_ms = max(first_ms, before_ms)
+            hops.append(HopView(step=step, worker=worker, topic=topic, at_ms=at_ms, took_ms=at_ms - before_ms))
+            before_ms = at_ms
+        return hops

@@ -1,0 +1,89 @@
+// The thread: a lane for each topic, a knot for each record, and the thread that runs through them in time.
+
+import { byId, svg } from "./dom.js";
+
+const LANE = 19;
+const GUTTER = 84;
+const RIGHT = 14;
+const AXIS = 20;
+const ALWAYS = ["inbox", "generations", "prompts", "claims", "raw", "deliveries", "turns"];
+
+export class Thread {
+  constructor(onKnot) {
+    this.onKnot = onKnot;
+    this.knots = new Map();
+    this.place = byId("thread");
+  }
+
+  draw(turn, rows, topics) {
+    const used = new Set(rows.map((row) => row.topic));
+    const lanes = topics.filter((topic) => used.has(topic) || ALWAYS.includes(topic));
+    const width = Math.max(260, this.place.parentElement.clientWidth);
+    const height = lanes.length * LANE + AXIS;
+    const whole = Math.max(1, ...rows.map((row) => row.at_ms - turn.began_ms));
+    const x = (row) => GUTTER + ((width - GUTTER - RIGHT) * Math.max(0, row.at_ms - turn.began_ms)) / whole;
+    const y = (topic) => (lanes.indexOf(topic) + 0.5) * LANE;
+    this.knots = new Map(rows.map((row) => [row.key, this.knot(row, x(row), y(row.topic))]));
+    this.place.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.place.setAttribute("width", width);
+    this.place.setAttribute("height", height);
+    this.place.replaceChildren(
+      ...ticks(whole).map((ms) => tick(ms, GUTTER + ((width - GUTTER - RIGHT) * ms) / whole, height)),
+      ...lanes.map((topic) => lane(topic, y(topic), width)),
+      svg("path", { class: "yarn", d: yarn(rows.map((row) => [x(row), y(row.topic)])) }),
+      ...this.knots.values(),
+    );
+  }
+
+  knot(row, cx, cy) {
+    return svg(
+      "circle",
+      { class: "knot", cx: cx.toFixed(1), cy, r: 3.4, "data-topic": row.topic, onclick: () => this.onKnot(row.key) },
+      svg("title", {}, `${row.topic} ${row.partition}/${row.offset} ${row.type}`),
+    );
+  }
+
+  mark(key, on) {
+    this.knots.get(key)?.classList.toggle("marked", on);
+  }
+}
+
+function lane(topic, y, width) {
+  return svg(
+    "g",
+    { class: "lane", "data-topic": topic },
+    svg("text", { x: GUTTER - 12, y: y + 3.5, "text-anchor": "end" }, topic),
+    svg("line", { x1: GUTTER - 4, x2: width - 4, y1: y, y2: y }),
+  );
+}
+
+function tick(ms, x, height) {
+  return svg(
+    "g",
+    { class: "tick" },
+    svg("line", { x1: x, x2: x, y1: 0, y2: height - AXIS + 4 }),
+    svg("text", { x, y: height - 4, "text-anchor": "middle" }, ms < 1000 ? `${ms}` : `${ms / 1000} s`),
+  );
+}
+
+// About four round numbers of milliseconds between 0 and the whole.
+function ticks(whole) {
+  const rough = whole / 4;
+  const unit = 10 ** Math.floor(Math.log10(rough));
+  const step = Math.max(1, unit * [1, 2, 5, 10].find((factor) => unit * factor >= rough));
+  const found = [];
+  for (let ms = 0; ms <= whole; ms += step) found.push(ms);
+  return found;
+}
+
+// The thread leaves and meets each knot along its lane, as thread lies on a spool.
+function yarn(points) {
+  return points
+    .map(([x, y], index) => {
+      if (index === 0) return `M${x.toFixed(1)} ${y}`;
+      const [beforeX, beforeY] = points[index - 1];
+      const pull = Math.max(5, (x - beforeX) / 2);
+      return `C${(beforeX + pull).toFixed(1)} ${beforeY} ${(x - pull).toFixed(1)} ${y} ${x.toFixed(1)} ${y}`;
+    })
+    .join("");
+}
