@@ -40,6 +40,8 @@ REPLY_TOO_LONG = ProviderError(
 
 _SECRET = re.compile(r"(?i)\b(?:bearer\s+|api[-_ ]?key\s*[:=]\s*|(?:sk|pk|rk|gsk|xai|ghp|key)[-_]|aiza)[\w.*+/=\-]{8,}")
 _AUTHORIZATION_CODES = frozenset({"401", "403", "invalid_api_key", "authentication_error", "permission_denied"})
+_UNKNOWN_MODEL_CODES = frozenset({"model_not_found", "invalid_model", "unsupported_model", "model_not_supported"})
+_NOT_FOUND_CODES = frozenset({"404", "not_found", "not_found_error"})
 
 
 def error_notice(error: ProviderError) -> str:
@@ -50,7 +52,7 @@ def error_notice(error: ProviderError) -> str:
         return f"{error.message} What is above is all that came; send your message again for a new reply."
     if error.code in _AUTHORIZATION_CODES:
         return f"The model's provider refused the bot's access ({_code(error)}). Tell the bot's operator."
-    return f"{_what_happened(error)} {_what_to_do(error)} ({_code(error)}{_quote(error)})"
+    return f"{_explained(error)} ({_code(error)}{_quote(error)})"
 
 
 def bounded(error: ProviderError) -> ProviderError:
@@ -66,6 +68,17 @@ def bounded(error: ProviderError) -> ProviderError:
             else _SECRET.sub("[hidden]", error.original[: 2 * ORIGINAL_LIMIT])[:ORIGINAL_LIMIT],
         }
     )
+
+
+def _explained(error: ProviderError) -> str:
+    if error.code in _UNKNOWN_MODEL_CODES:
+        return "The provider does not know the bot's model. Tell the bot's operator to check ODRADEK_MODEL."
+    if error.code in _NOT_FOUND_CODES:
+        return (
+            "The provider does not know the bot's model, or its address is wrong. "
+            "Tell the bot's operator to check ODRADEK_MODEL and ODRADEK_PROVIDER_URL."
+        )
+    return f"{_what_happened(error)} {_what_to_do(error)}"
 
 
 def _what_happened(error: ProviderError) -> str:
