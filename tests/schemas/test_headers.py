@@ -1,0 +1,135 @@
+"""The facts in the headers, and the raw records that consist of headers and bytes."""
+
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inline_snapshot import snapshot
+
+from schemas.chunks import Dialect
+from schemas.errors import HeaderInvalid, HeaderMissing
+from schemas.headers import Facts, HeaderReader, Headers
+from schemas.identities import nonce, stream_effect, traceparent, turn_of_message
+from schemas.raw import END, ENDINGS, SLICE, RawEnd, RawOrigin, RawSlice, parse_raw
+
+TEXTS = st.text(min_size=1, max_size=20)
+NUMBERS = st.integers(0, 2**63 - 1)
+FACTS = st.builds(
+    Facts,
+    type=TEXTS,
+    version=NUMBERS,
+    id=TEXTS,
+    channel=TEXTS,
+    turn=TEXTS | st.none(),
+    generation=NUMBERS | st.none(),
+    sequence=NUMBERS | st.none(),
+    cause=NUMBERS | st.none(),
+    traceparent=TEXTS | st.none(),
+    origin=st.sampled_from(["live", "replay"]),
+)
+ORIGINS = st.builds(
+    RawOrigin, turn=TEXTS, generation=NUMBERS, instance=TEXTS, dialect=st.sampled_from(get_args(Dialect)), model=TEXTS
+)
+
+
+def raw_headers(record: RawSlice | RawEnd) -> Headers:
+    """All headers of a raw record, as its writer puts them together."""
+    origin = record.origin
+    facts = Facts(
+        type=SLICE if isinstance(record, RawSlice) else END,
+        version=1,
+        id="x",
+        channel="1",
+        turn=origin.turn,
+        generation=origin.generation,
+        sequence=record.sequence,
+    )
+    return facts.headers() + record.headers()
+
+
+@given(FACTS)
+def test_facts_read_back_equal(facts: Facts) -> None:
+    assert HeaderReader(facts.headers()).facts() == facts
+
+
+def test_facts_are_readable_text_in_a_fixed_order() -> None:
+    facts = Facts(type="SendText", version=1, id="m1/d0", channel="7", turn="m1", sequence=0, cause=12)
+
+    assert facts.headers() == snapshot(
+        (
+            ("type", b"SendText"),
+            ("version", b"1"),
+            ("id", b"m1/d0"),
+            ("channel", b"7"),
+            ("turn", b"m1"),
+            ("sequence", b"0"),
+            ("cause", b"12"),
+            ("origin", b"live"),
+        )
+    )
+
+
+def test_the_first_of_equal_headers_counts() -> None:
+    reader = HeaderReader([("turn", b"m1"), ("turn", b"m2")])
+
+    assert reader.text("turn") == "m1"
+
+
+@pytest.mark.parametrize("text", ["-1", "1.0", "١", " 1", "", "9" * 20, "0x1"])
+def test_a_number_is_ascii_digits_alone(text: str) -> None:
+    with pytest.raises(HeaderInvalid, match="'sequence'"):
+        HeaderReader([("sequence", text.encode())]).number("sequence")
+
+
+@given(st.builds(RawSlice, origin=ORIGINS, sequence=NUMBERS, http_status=NUMBERS, content_type=st.text(max_size=20),
+                 masked=st.booleans()))  # fmt: skip
+def test_a_slice_reads_back_equal(record: RawSlice) -> None:
+    assert parse_raw(HeaderReader(raw_headers(record))) == record
+
+
+@given(st.builds(RawEnd, origin=ORIGINS, sequence=NUMBERS, ending=st.sampled_from(ENDINGS),
+                 http_status=NUMBERS | st.none(), retry_after=TEXTS | st.none(), detail=TEXTS | st.none()))  # fmt: skip
+def test_an_end_reads_back_equal(record: RawEnd) -> None:
+    assert parse_raw(HeaderReader(raw_headers(record))) == record
+
+
+def an_end(**changed: object) -> RawEnd:
+    origin = RawOrigin(turn="m1", generation=1, instance="provider-0", dialect="anthropic", model="x")
+    return RawEnd(**{"origin": origin, "sequence": None, "ending": "lost", **changed})
+
+
+def test_an_end_without_a_sequence_is_a_lost_one() -> None:
+    assert parse_raw(HeaderReader(raw_headers(an_end()))) == an_end()
+    with pytest.raises(HeaderInvalid, match="'sequence'"):
+        parse_raw(HeaderReader(raw_headers(an_end(ending="eof"))))
+
+
+@pytest.mark.parametrize("name", ["turn", "generation", "instance", "dialect", "model", "ending"])
+def test_a_raw_record_names_the_header_that_it_lacks(name: str) -> None:
+    left = [header for header in raw_headers(an_end()) if header[0] != name]
+
+    with pytest.raises(HeaderMissing, match=f"'{name}'"):
+        parse_raw(HeaderReader(left))
+
+
+@pytest.mark.parametrize("name", ["type", "dialect", "ending"])
+def test_a_raw_record_refuses_a_word_that_it_does_not_know(name: str) -> None:
+    changed = [(key, b"martian" if key == name else value) for key, value in raw_headers(an_end())]
+
+    with pytest.raises(HeaderInvalid, match=f"'{name}'"):
+        parse_raw(HeaderReader(changed))
+
+
+@given(TEXTS, st.integers(0, 10**9))
+def test_a_nonce_fits_discord_and_is_the_same_for_the_same_output(turn: str, sequence: int) -> None:
+    assert len(nonce(turn, sequence)) <= 25
+    assert nonce(turn, sequence) == nonce(turn, sequence)
+    assert nonce(turn, sequence) != nonce(turn, sequence + 1)
+
+
+def test_identities_name_their_cause() -> None:
+    assert turn_of_message("123") == "m123"
+    assert stream_effect("m123", 2) == "stream:m123:2"
+    assert traceparent("m123", "g1") == snapshot("00-deff67488d35322139975b0484fbc048-800ec331eca45e4d-01")
+    assert traceparent("m123", "g1").split("-")[1] == traceparent("m123", "g2").split("-")[1]
