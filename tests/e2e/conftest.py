@@ -6,7 +6,7 @@ The test process plays Discord and the provider, follows every topic, and waits 
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -45,7 +45,7 @@ from services.sandbox.discord.server import SandboxConfig as DiscordConfig
 from services.sandbox.discord.server import SandboxDiscord
 from services.sandbox.discord.world import WorldConfig
 from services.sandbox.provider.recording import Call
-from services.sandbox.provider.script import Play, Reply, Script, Stream
+from services.sandbox.provider.script import Play, Script
 from services.sandbox.provider.server import SandboxConfig as ProviderConfig
 from services.sandbox.provider.server import SandboxProvider
 
@@ -97,11 +97,11 @@ class Talk:
     def partition(self) -> int:
         return partition_of(self.id.encode(), PARTITIONS)
 
-    def say(self, text: str, user: User | None = None, play: Play | None = None) -> str:
-        """Mention the bot; returns the turn. `play` is what the provider answers to it, however often it is asked."""
+    def say(self, text: str, user: User | None = None, play: Play | None = None, times: int | None = 1) -> str:
+        """Mention the bot; returns the turn. `play` is what the provider answers to it, `times` times (None: always)."""
         mark = f"[{uuid4().hex[:10]}]"
         if play is not None:
-            self.crowd.provider.enqueue(Script(play, contains=mark, times=None))
+            self.crowd.provider.enqueue(Script(play, contains=mark, times=times))
         message = self.post(f"<@{self.crowd.discord.world.bot.id}> {text} {mark}", user)
         return turn_of_message(str(message.id))
 
@@ -399,9 +399,8 @@ def open_crowd(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
 
 
 @pytest.fixture(autouse=True)
-def _no_process_survives_its_test() -> Iterator[None]:
-    """Replaces the check for each test: a crowd lives as long as its module and its processes are restarted."""
-    yield
+def _no_process_survives_its_test() -> None:
+    """Replaces the check for each test: a crowd lives as long as its module, and its processes are restarted."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -425,12 +424,3 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         if crowd.talks:
             report.sections.append(("records of the last channel", crowd.talks[-1].story()))
     return report
-
-
-@pytest.fixture
-def slowly() -> Callable[[float], Stream]:
-    """The model's own reply with `pace_ms` between words."""
-    return lambda pace_ms: Stream(steps=(Reply(),), pace_ms=pace_ms)
-
-
-Awaiting = Callable[[], Awaitable[None]]
