@@ -106,6 +106,9 @@ class History:
     frozen: list[tuple[str, float, float]] = field(default_factory=list[tuple[str, float, float]])
     """(instance, from, to): times in which a process was stopped, so that it could not react."""
 
+    events: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
+    """What happened to processes, broker, Discord and users, for the story."""
+
 
 @dataclass(frozen=True, slots=True)
 class Violation:

@@ -176,6 +176,11 @@ class SimulatedGroupReader:
                 self._positions[partition] = self._group.committed.get(partition, 0)
                 self._paused.add(partition)
 
+    def evict(self) -> None:
+        """Be thrown out by the coordinator, without knowing."""
+        if self.member_id is not None:
+            self._coordinator.evict(self._group, self.member_id)
+
     async def fetch(self, max_records: int) -> list[LogRecord]:
         """The next records; waits for half a second at most."""
         loop = self._cluster.loop

@@ -29,6 +29,7 @@ class Member:
 class Group:
     """One group on one topic."""
 
+    name: str
     topic: str
     generation: int = 0
     pending: bool = False
@@ -55,10 +56,11 @@ class Coordinator:
         self._groups: dict[str, Group] = {}
         self._ids = 0
         self.ownership: list[tuple[float, str, int, str]] = []
+        self.commits: list[tuple[float, str, str, int, int]] = []
 
     def group(self, name: str, topic: str) -> Group:
         """The group, made at its first use."""
-        return self._groups.setdefault(name, Group(topic))
+        return self._groups.setdefault(name, Group(name, topic))
 
     def groups(self) -> Mapping[str, Group]:
         """All groups by name."""
@@ -130,6 +132,8 @@ class Coordinator:
         if member_id not in group.members or generation != group.generation:
             return False
         group.committed.update(offsets)
+        now, name = self._cluster.loop.time(), group.name
+        self.commits += [(now, name, group.topic, partition, offset) for partition, offset in offsets.items()]
         return True
 
     def leave(self, group: Group, member_id: str) -> None:

@@ -1,0 +1,112 @@
+"""The workers of the simulated world: each service's own handler, with simulated ports where the real one has real ones."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from services.context.worker import Prompter
+from services.delivery.handler import DeliveryHandler
+from services.gateway.intake import Intake
+from services.gateway.recent import read_recent
+from services.gateway.stops import Stops
+from services.gateway.watermarks import Watermarks
+from services.normalizer import worker as normalizer
+from services.orchestrator import worker as orchestrator
+from services.provider.credentials import Credentials
+from services.provider.streaming import Streams
+from services.provider.worker import Provider
+from services.runtime.assembly import Context, WorkerSpec
+from services.runtime.errors import Unavailable
+from services.runtime.handler import Handler
+from services.sandbox.simulation.discord import BOT_ID, SimulatedChannels, SimulatedDiscord, SimulatedHistory
+from services.sandbox.simulation.hosts import Host
+from services.sandbox.simulation.provider import SimulatedProvider
+
+KINDS = ("orchestrator", "context", "provider", "normalizer", "delivery", "gateway")
+RECONNECT_S = 0.5
+
+
+class GatewaySession:
+    """What the world pushes users' messages and stops into, while the gateway's process lives and is connected."""
+
+    def __init__(self, intake: Intake, stops: Stops) -> None:
+        self.intake = intake
+        self.stops = stops
+        self.connected = False
+
+
+def spec_of(
+    kind: str,
+    host: Host,
+    discord: SimulatedDiscord,
+    provider: SimulatedProvider,
+    connected: Callable[[Host, GatewaySession], None],
+) -> WorkerSpec:
+    """The worker's spec for one host."""
+
+    async def context(context: Context) -> Handler:
+        return Prompter(context.settings, SimulatedHistory(discord))
+
+    async def delivery(context: Context) -> Handler:
+        handler = DeliveryHandler(lambda: SimulatedChannels(discord), context.clock)
+        context.on_stop(handler.close)
+        return handler
+
+    async def providing(context: Context) -> Handler:
+        return Provider(
+            Streams(
+                claims=context.claims,
+                control=context.control,
+                transport=provider.transport(host),
+                credentials=Credentials(context.settings),
+                clock=context.clock,
+                most=context.settings.max_streams,
+            )
+        )
+
+    async def gateway(context: Context) -> None:
+        watermarks = Watermarks()
+        session = GatewaySession(Intake(context.sender.send, watermarks), Stops(context.sender.send))
+
+        async def run() -> None:
+            await read_recent(context.log, watermarks, now_ms=context.clock.now_ms(), shard_id=0, shard_count=1)
+            await _connect(session, discord)
+            connected(host, session)
+
+        context.add_background(run)
+        context.on_stop(session.intake.close)
+
+    builds: dict[str, Callable[[Context], Awaitable[Handler | None]]] = {
+        "context": context,
+        "delivery": delivery,
+        "gateway": gateway,
+        "normalizer": normalizer.build,
+        "orchestrator": orchestrator.build,
+        "provider": providing,
+    }
+    reads = {
+        "context": "generations",
+        "delivery": "deliveries",
+        "normalizer": "raw",
+        "orchestrator": "inbox",
+        "provider": "prompts",
+    }
+    effects = kind == "provider"
+    return WorkerSpec(kind, reads.get(kind), builds[kind], needs_claims=effects, needs_control=effects)
+
+
+async def _connect(session: GatewaySession, discord: SimulatedDiscord) -> None:
+    while discord.is_away():
+        await asyncio.sleep(RECONNECT_S)
+    await asyncio.sleep(discord.cluster.dice.uniform(0.05, 0.3))
+    session.intake.connected(BOT_ID, _Backfill(discord))
+    session.connected = True
+
+
+class _Backfill(SimulatedHistory):
+    """The gateway's history; what discord.py raises for a Discord that is away is a connection error."""
+
+    async def _request(self) -> None:
+        try:
+            await super()._request()
+        except Unavailable as error:
+            raise ConnectionResetError from error
