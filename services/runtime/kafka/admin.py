@@ -127,30 +127,37 @@ class TopicAdmin:
         ]
         try:
             async with asyncio.timeout(READY_S):
-                await self._request(wanted)
-                await self._wait_for_leaders(topics)
+                made = await self._request(wanted)
+                present = await self._wait_for_leaders(topics)
         except TimeoutError:
             raise Unavailable("Kafka", f"the topics have no leaders after {READY_S:.0f} s") from None
+        # Whoever else made topics in the meantime may have chosen another number.
+        _shared_partitions(topics, present, shared, self._settings)
         return Provisioned(
-            created=tuple(missing),
-            existing=tuple(name for name in topics.topics if name not in missing),
+            created=tuple(name for name in topics.topics if f"{self._settings.prefix}{name}" in made),
+            existing=tuple(name for name in topics.topics if f"{self._settings.prefix}{name}" not in made),
             partitions=shared,
         )
 
-    async def _wait_for_leaders(self, topics: Topics) -> None:
+    async def _wait_for_leaders(self, topics: Topics) -> dict[str, ClusterTopic]:
         while True:
             present = await self.topics()
             if all(name in present and present[name].led for name in topics.topics):
-                return
+                return present
             await asyncio.sleep(_POLL_S)
 
-    async def _request(self, wanted: list[NewTopic]) -> None:
+    async def _request(self, wanted: list[NewTopic]) -> set[str]:
+        """Ask for all topics at once, again for those that fail for now; returns those that this call made."""
+        made: set[str] = set()
         while wanted:
             async with self._bounded("creating topics"):
                 answer: Any = await self._client.create_topics(wanted, timeout_ms=int(REQUEST_S * 1000))
             again: set[str] = set()
             for topic, code, message in answer.topic_errors:
-                if code == 0 or for_code(code) is TopicAlreadyExistsError:
+                if code == 0:
+                    made.add(str(topic))
+                    continue
+                if for_code(code) is TopicAlreadyExistsError:
                     continue
                 if not for_code(code).retriable:
                     raise self._refused(str(topic), code, message)
@@ -158,6 +165,7 @@ class TopicAdmin:
             wanted = [topic for topic in wanted if topic.name in again]
             if wanted:
                 await asyncio.sleep(_POLL_S)
+        return made
 
     def _refused(self, topic: str, code: int, message: str | None) -> OdradekError:
         name = _error_name(code)
