@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from schemas.topics import load_topics
+from schemas.topics import TopicsFileError, load_topics
 from services.cli.environment import unknown_variables
 from services.cli.topic_differences import against_cluster
 from services.cli.topics_commands import code_differences
@@ -52,7 +52,11 @@ async def check_variables(_: Settings) -> AsyncIterator[Finding]:
 
 async def check_broker(settings: Settings) -> AsyncIterator[Finding]:
     """Whether a broker answers, which one, and whether its topics are as topics.yaml and the code say."""
-    topics = load_topics(settings.topics_file)
+    try:
+        topics = load_topics(settings.topics_file)
+    except TopicsFileError as error:
+        yield Finding("topics", "FAIL", str(error), "correct the file, or unset ODRADEK_TOPICS_FILE")
+        return
     try:
         async with connect_admin(settings) as admin:
             yield _broker(settings, await admin.cluster())

@@ -96,7 +96,10 @@ def _headers(settings: Settings, spec: DialectSpec) -> dict[str, str]:
 
 
 def _host(settings: Settings, spec: DialectSpec) -> str:
-    return httpx.URL(settings.provider_url or spec.base_url).host
+    try:
+        return httpx.URL(settings.provider_url or spec.base_url).host or "the provider"
+    except httpx.InvalidURL:
+        return "the provider"
 
 
 async def _list_models(url: str, headers: dict[str, str]) -> tuple[int, bytes]:
