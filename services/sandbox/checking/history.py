@@ -71,12 +71,16 @@ class Owned:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A process treated the partition as kept over a rebalance, at `at`, as the member that it names."""
+    """A process treated the partition as kept over a rebalance, at `at`, as the member that it names.
+
+    `since` is when that process last took the partition over afresh; None where nobody noted it.
+    """
 
     at: float
     topic: str
     partition: int
     member: str
+    since: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,14 @@ class History:
     loads: list[SnapshotLoaded] | None = None
     frozen: list[tuple[str, float, float]] = field(default_factory=list[tuple[str, float, float]])
     """(instance, from, to): times in which a process was stopped, so that it could not react."""
+    dead: list[tuple[str, float, float]] = field(default_factory=list[tuple[str, float, float]])
+    """(instance, from, to): times in which a slot had no process; `to` is infinite where none came back."""
+    away: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
+    """(from, to): times in which the broker answered nobody."""
+    events: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
+    """(at, what): the faults and whatever else came from outside, for the story of a violation."""
+    late: float = 0.0
+    """By how many seconds the observer may have seen an append after it was made; 0 in a simulated world."""
 
     events: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
     """What happened to processes, broker, Discord and users, for the story."""
