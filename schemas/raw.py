@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from schemas.chunks import Dialect
-from schemas.errors import HeaderInvalid
+from schemas.errors import HeaderInvalid, NewerVersion, UnknownRecordType
 from schemas.headers import HeaderReader, Headers
 
 SLICE = "RawSlice"
@@ -93,8 +93,14 @@ class RawEnd:
 
 
 def parse_raw(reader: HeaderReader) -> RawSlice | RawEnd:
-    """The raw record behind the headers; raises HeaderMissing or HeaderInvalid."""
+    """The raw record behind the headers; raises UnknownRecordType, NewerVersion, HeaderMissing or HeaderInvalid."""
     facts = reader.facts()
+    if facts.type not in (SLICE, END):
+        raise UnknownRecordType(f"header 'type' is {facts.type[:40]!r}, neither {SLICE} nor {END}")
+    if facts.version > VERSION:
+        raise NewerVersion(
+            f"{facts.type} has version {facts.version}, this code reads up to {VERSION}; deploy the readers first"
+        )
     origin = RawOrigin(
         turn=reader.need("turn"),
         generation=reader.need_number("generation"),
@@ -110,19 +116,17 @@ def parse_raw(reader: HeaderReader) -> RawSlice | RawEnd:
             content_type=reader.text("content-type") or "",
             masked=reader.text("masked") == "1",
         )
-    if facts.type == END:
-        ending: Ending = reader.choice("ending", ENDINGS)
-        if facts.sequence is None and ending != "lost":
-            raise HeaderInvalid(f"an end {ending!r} needs the header 'sequence'; only a lost one may stand without")
-        return RawEnd(
-            origin=origin,
-            sequence=facts.sequence,
-            ending=ending,
-            http_status=reader.number("http-status"),
-            retry_after=reader.text("retry-after"),
-            detail=reader.text("detail"),
-        )
-    raise HeaderInvalid(f"header 'type' is {facts.type[:40]!r}, neither {SLICE} nor {END}")
+    ending: Ending = reader.choice("ending", ENDINGS)
+    if facts.sequence is None and ending != "lost":
+        raise HeaderInvalid(f"an end {ending!r} needs the header 'sequence'; only a lost one may stand without")
+    return RawEnd(
+        origin=origin,
+        sequence=facts.sequence,
+        ending=ending,
+        http_status=reader.number("http-status"),
+        retry_after=reader.text("retry-after"),
+        detail=reader.text("detail"),
+    )
 
 
 def _origin_headers(origin: RawOrigin) -> list[tuple[str, str]]:
