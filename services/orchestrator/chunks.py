@@ -41,9 +41,10 @@ def receive_batch(step: Step, batch: ChunkBatch) -> None:
 
 
 def receive_failure(step: Step, failure: GenerationFailed) -> None:
-    """End the current turn whose generation could not be asked for."""
+    """End the current turn whose generation could not be asked for, or whose stream cannot be read on."""
     if _is_current(step, failure.turn, failure.generation):
-        fail(step, failure.error)
+        # Its stream may be open, and its prompt may be under way: neither is wanted any more.
+        fail(step, failure.error, interrupt="internal")
 
 
 def _is_current(step: Step, turn: str, generation: int) -> bool:
@@ -88,7 +89,7 @@ def _read(step: Step, chunk: ProcessedChunk) -> None:
 
 
 def _read_text(step: Step, content: str) -> None:
-    buffer, segments = feed(step.turn.buffer, content)
+    buffer, segments = feed(step.turn.buffer, content, step.turn_rules)
     step.change_turn(buffer=buffer)
     for segment in segments:
         if not has_room(step, segment):
