@@ -23,7 +23,6 @@ from schemas.base import Record
 from schemas.claims import Claimed, Closed
 from schemas.deliveries import NOTICE, SendText
 from schemas.errors import BadRecord
-from schemas.headers import HeaderReader
 from schemas.identities import turn_of_message
 from schemas.inbox import DeliveryReceipt
 from schemas.registry import decode
@@ -174,9 +173,9 @@ class Talk:
             for read in reads:
                 if read.key == self.id.encode():
                     names = ("type", "turn", "generation", "sequence", "ending", "dead-letter-reason")
-                    headers = HeaderReader(read.headers)
-                    facts = " ".join(f"{name}={headers.text(name)}" for name in names if headers.text(name))
-                    value = "" if topic in ("raw", "channels", "prompts") else (read.value or b"")[:300].decode()
+                    facts = " ".join(f"{n}={v.decode(errors='replace')}" for n, v in read.headers if n in names)
+                    hidden = topic in ("raw", "channels", "prompts")
+                    value = "" if hidden else (read.value or b"")[:300].decode(errors="replace")
                     lines.append((read.timestamp_ms, f"{topic}/{read.partition}/{read.offset} {facts} {value}"))
         return "\n".join(f"{at % 1_000_000} {line}" for at, line in sorted(lines, key=lambda line: line[0]))
 
@@ -291,6 +290,17 @@ class Crowd:
                 if end and (found is None or found.offset < end):
                     lag.append(f"{group} {partition}: {None if found is None else found.offset} of {end}")
         return lag
+
+    def leaks(self) -> list[str]:
+        """Where the bot's token or the provider's key stands, in any record or log."""
+        secrets = (self.token.encode(), self.key.encode())
+        found = [f"log of {slot}" for slot, text in self.logs().items() if any(s in text.encode() for s in secrets)]
+        for topic, reads in self.records.items():
+            for read in reads:
+                parts = [read.key or b"", read.value or b"", *(value for _, value in read.headers)]
+                if any(secret in part for part in parts for secret in secrets):
+                    found.append(f"{topic}/{read.partition}/{read.offset}")
+        return found
 
     def logs(self) -> dict[str, str]:
         return {path.stem: path.read_text(errors="replace") for path in sorted(self.directory.glob("*.log"))}

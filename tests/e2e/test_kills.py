@@ -79,6 +79,7 @@ async def test_a_provider_that_is_told_to_end_finishes_its_stream(crowd: Any) ->
     assert (await talk.finished(talk.say("And again."))).status == "completed"
     await crowd.at_rest()
     assert crowd.records["dead-letters"] == []
+    assert crowd.leaks() == []
 
 
 def _is_lost(read: Any, turn: str) -> bool:

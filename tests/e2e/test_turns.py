@@ -11,7 +11,18 @@ from schemas.inbox import MessageReceived
 from schemas.registry import decode
 from services.runtime.outputs import output
 from services.sandbox.provider.replies import whole_reply
-from services.sandbox.provider.script import Answer, Eof, Hang, Reset, Script, Stream, StreamError, Text
+from services.sandbox.provider.script import (
+    Answer,
+    EachEvent,
+    Eof,
+    EveryBytes,
+    Hang,
+    Reset,
+    Script,
+    Stream,
+    StreamError,
+    Text,
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -167,8 +178,26 @@ async def test_a_provider_that_hangs_is_given_up_at_the_deadline(crowd: Any) -> 
     assert "in time" in notice or "too long" in notice
 
 
+@pytest.mark.parametrize("cut", [EachEvent(), EveryBytes(7)], ids=["an event a write", "7 bytes a write"])
+async def test_a_provider_that_echoes_the_key_gets_it_neither_into_the_log_nor_into_discord(
+    crowd: Any, cut: Any
+) -> None:
+    talk = crowd.talk()
+    echo = Stream((Text(("Your key is ", crowd.key, ", is it not?")),), cuts=cut, pace_ms=1.0)
+    assert (await talk.finished(talk.say("What is my key?", play=echo))).status == "completed"
+    assert talk.words[:3] == ["Your", "key", "is"]
+    assert talk.words[-3:] == ["is", "it", "not?"]
+    refused = talk.say("And now?", play=Answer(401, message=f"Incorrect API key provided: {crowd.key}."))
+    assert (await talk.finished(refused)).status == "error"
+    raw = [HeaderReader(read.headers) for read in crowd.records["raw"] if read.key == talk.id.encode()]
+    assert [headers.text("masked") for headers in raw].count("1") >= 2
+    assert not [message for message in talk.shown if crowd.key in message.content]
+    assert crowd.leaks() == []
+
+
 async def test_at_rest_nothing_is_open_and_everything_is_committed(crowd: Any) -> None:
     talk = crowd.talk()
     await talk.finished(talk.say("Say hello."))
     await crowd.at_rest()
     assert crowd.records["dead-letters"] == []
+    assert crowd.leaks() == []
