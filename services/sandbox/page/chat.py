@@ -18,7 +18,6 @@ from services.sandbox.page.jsontypes import ChannelView, Status
 
 log = get_logger("page.chat")
 
-CONTENT_CHARS = 4_000
 _AGAIN_S = 1.0
 _ANSWER_S = 10.0
 # The local Discord says at least every 15 s that it is alive.

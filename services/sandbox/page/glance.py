@@ -1,5 +1,6 @@
 """One line that says what a record is about, whatever its bytes are."""
 
+import re
 from collections.abc import Mapping
 from typing import cast
 
@@ -7,6 +8,7 @@ import orjson
 
 _CHARS = 180
 _READ_BYTES = 1_000_000
+_DELTA = re.compile(r'"(?:delta|parts)"\s*:')
 
 JsonObject = Mapping[str, object]
 
@@ -37,7 +39,7 @@ def glance(record_type: str, headers: Mapping[str, str], value: bytes | None, co
         case "ProviderRequest":
             text = f"{text_at(content, 'dialect')} · {text_at(content, 'model')} · {text_at(content, 'url')}"
         case "RawSlice":
-            text = (value or b"")[: 4 * _CHARS].decode("utf-8", "replace")
+            text = _news((value or b"").decode("utf-8", "replace"))
         case "RawEnd":
             text = " · ".join(headers[name] for name in ("ending", "http-status", "detail") if name in headers)
         case "ChunkBatch":
@@ -73,6 +75,12 @@ def glance(record_type: str, headers: Mapping[str, str], value: bytes | None, co
     return one_line(text)
 
 
+def _news(sse: str) -> str:
+    """A slice from its first delta on: what stands before it is the same in each one."""
+    start = _DELTA.search(sse[:4_000])
+    return sse if start is None else f"… {sse[start.start() :]}"
+
+
 def _batch(content: JsonObject) -> str:
     chunks = content.get("chunks")
     parts: list[str] = []
@@ -104,7 +112,8 @@ def _receipt(content: JsonObject) -> str:
 
 
 def _finished(content: JsonObject) -> str:
-    facts = [text_at(content, "status"), f"{text_at(content, 'messages')} messages"]
+    messages = text_at(content, "messages")
+    facts = [text_at(content, "status"), f"{messages} message{'' if messages == '1' else 's'}"]
     tokens = text_at(content, "usage", "output_tokens")
     if tokens:
         facts.append(f"{tokens} tokens out")
@@ -125,5 +134,5 @@ def text_at(content: JsonObject, *path: str) -> str:
 
 def one_line(text: str) -> str:
     """The beginning of a text in one line of at most 180 characters."""
-    line = " ".join(text[: 4 * _CHARS].replace("\n\n", " ⏎ ").split())
+    line = " ".join(text[: 4 * _CHARS].strip().replace("\n\n", " ⏎ ").split())
     return line if len(line) <= _CHARS else line[: _CHARS - 1] + "…"

@@ -5,13 +5,13 @@ from services.sandbox.page.jsontypes import HopView
 DISCORD_EPOCH_MS = 1_420_070_400_000
 
 _STEPS = (
-    ("MessageReceived", "gateway", "inbox", "message read"),
-    ("GenerationRequested", "orchestrator", "generations", "turn begun"),
-    ("ProviderRequest", "context", "prompts", "prompt made"),
-    ("RawSlice", "provider", "raw", "first bytes"),
-    ("ChunkBatch", "normalizer", "inbox", "first chunk"),
-    ("SendText", "orchestrator", "deliveries", "first message"),
-    ("DeliveryReceipt", "delivery", "inbox", "shown"),
+    ("MessageReceived", "gateway", "inbox", "its message"),
+    ("GenerationRequested", "orchestrator", "generations", "its generation"),
+    ("ProviderRequest", "context", "prompts", "its prompt"),
+    ("RawSlice", "provider", "raw", "the first bytes"),
+    ("ChunkBatch", "normalizer", "inbox", "the first chunk"),
+    ("SendText", "orchestrator", "deliveries", "the first text"),
+    ("DeliveryReceipt", "delivery", "inbox", "the first message shown"),
 )
 _TYPES = frozenset(step[0] for step in _STEPS)
 

@@ -52,6 +52,16 @@ class Hub:
 
     def __init__(self) -> None:
         self._listeners: set[Listener] = set()
+        self._heard = asyncio.Event()
+
+    @property
+    def heard(self) -> bool:
+        """Whether any page is open."""
+        return self._heard.is_set()
+
+    async def until_heard(self) -> None:
+        """Wait until a page is open."""
+        await self._heard.wait()
 
     def tell(self, event: str, data: Mapping[str, object] | Sequence[object]) -> None:
         """Tell every page."""
@@ -68,7 +78,10 @@ class Hub:
             raise TooManyPages
         listener = Listener()
         self._listeners.add(listener)
+        self._heard.set()
         try:
             yield listener
         finally:
             self._listeners.discard(listener)
+            if not self._listeners:
+                self._heard.clear()

@@ -20,7 +20,7 @@ _INLINE = re.compile(
     r"\\(?P<escaped>[\\*_`~|>#-])"
     r"|(?P<tick>``?)(?P<code>[^`]+)(?P=tick)"
     r"|<@!?(?P<mention>[0-9]{1,20})>"
-    r"|\*\*(?P<bold>(?=\S).+?)\*\*"
+    r"|\*\*(?P<bold>(?=\S).+?)\*\*(?!\*)"
     r"|\*(?P<star>(?=\S)[^*]+?)\*"
     r"|(?<![A-Za-z0-9_])_(?P<under>(?=\S)[^_]+?)_(?![A-Za-z0-9_])",
     re.DOTALL,

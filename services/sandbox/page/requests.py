@@ -12,10 +12,10 @@ class _Body(BaseModel):
 
 
 class Write(_Body):
-    """A message by a person; `content` as typed."""
+    """A message by a person; `content` as typed, short enough for Discord's 2,000 characters with a mention before it."""
 
     user: Id
-    content: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=3_900)]
+    content: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_950)]
     reply_to: Id | None = None
 
 

@@ -45,6 +45,7 @@ class Page:
             settings,
             load_topics(settings.topics_file),
             SystemClock(),
+            self._hub,
             on_record=self._on_record,
             on_status=self._on_log_status,
         )

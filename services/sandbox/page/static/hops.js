@@ -13,7 +13,8 @@ export class Hops {
     this.drawn = now;
     const last = turn.hops.at(-1);
     const whole = Math.max(1, last ? last.at_ms - turn.began_ms : 1);
-    byId("hops-total").textContent = last ? `${last.step} after ${last.at_ms - turn.began_ms} ms` : "";
+    byId("hops-ms").textContent = last ? last.at_ms - turn.began_ms : "";
+    byId("hops-total").textContent = last ? ` ms to ${last.step}` : "";
     byId("hops").replaceChildren(...turn.hops.map((hop) => this.element(turn, hop, whole)));
   }
 
@@ -24,8 +25,13 @@ export class Hops {
     return el(
       "li",
       { "data-topic": hop.topic },
-      el("span", { class: "worker" }, hop.worker),
-      el("span", { class: "arrow" }, el("span", { class: "unseen" }, " writes to "), hop.topic),
+      el(
+        "span",
+        { class: "hop" },
+        hop.worker,
+        el("span", { class: "unseen" }, " writes to "),
+        el("span", { class: "arrow" }, hop.topic),
+      ),
       el("span", { class: "track", "aria-hidden": "true" }, bar),
       el("span", { class: "took" }, `${hop.took_ms} ms`),
     );

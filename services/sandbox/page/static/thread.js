@@ -23,22 +23,24 @@ export class Thread {
     const whole = Math.max(1, ...rows.map((row) => row.at_ms - turn.began_ms));
     const x = (row) => GUTTER + ((width - GUTTER - RIGHT) * Math.max(0, row.at_ms - turn.began_ms)) / whole;
     const y = (topic) => (lanes.indexOf(topic) + 0.5) * LANE;
-    this.knots = new Map(rows.map((row) => [row.key, this.knot(row, x(row), y(row.topic))]));
+    const at = (row) => [x(row), y(row.topic)];
+    this.knots = new Map(rows.map((row) => [row.key, this.knot(row, x(row), y(row.topic), rows.length)]));
     this.place.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.place.setAttribute("width", width);
     this.place.setAttribute("height", height);
     this.place.replaceChildren(
       ...ticks(whole).map((ms) => tick(ms, GUTTER + ((width - GUTTER - RIGHT) * ms) / whole, height)),
       ...lanes.map((topic) => lane(topic, y(topic), width)),
-      svg("path", { class: "yarn", d: yarn(rows.map((row) => [x(row), y(row.topic)])) }),
+      svg("path", { class: "thrum", opacity: thin(rows.length), d: yarn(rows.map(at)) }),
+      svg("path", { class: "yarn", d: yarn(rows.filter(leading()).map(at)) }),
       ...this.knots.values(),
     );
   }
 
-  knot(row, cx, cy) {
+  knot(row, cx, cy, rows) {
     return svg(
       "circle",
-      { class: "knot", cx: cx.toFixed(1), cy, r: 3.4, "data-topic": row.topic, onclick: () => this.onKnot(row.key) },
+      { class: "knot", cx: cx.toFixed(1), cy, r: rows > 120 ? 2.6 : 3.4, "data-topic": row.topic, onclick: () => this.onKnot(row.key) },
       svg("title", {}, `${row.topic} ${row.partition}/${row.offset} ${row.type}`),
     );
   }
@@ -74,6 +76,22 @@ function ticks(whole) {
   const found = [];
   for (let ms = 0; ms <= whole; ms += step) found.push(ms);
   return found;
+}
+
+// All records wind a fine thread, which many of them would make a wall of.
+function thin(count) {
+  return Math.max(0.1, Math.min(0.5, 18 / Math.max(1, count))).toFixed(2);
+}
+
+// The strong thread runs through what leads on: of the many slices and batches of a stream only the first and the last.
+function leading() {
+  const seen = new Set();
+  return (row) => {
+    if (row.type === "ChannelSnapshot" || row.type === "Typing" || row.type === "ClearStopButton") return false;
+    if (row.type !== "RawSlice" && row.type !== "ChunkBatch") return true;
+    const stage = `${row.type} ${row.generation}`;
+    return !seen.has(stage) && seen.add(stage);
+  };
 }
 
 // The thread leaves and meets each knot along its lane, as thread lies on a spool.
