@@ -28,7 +28,7 @@ Interrupt = Literal["follow_up", "deadline", "internal"]
 
 def complete(step: Step) -> None:
     """The stream ended as it should: show the rest, and end as completed, or as empty if there was never any text."""
-    buffer, segments = flush(step.turn.buffer)
+    buffer, segments = flush(step.turn.buffer, step.turn_rules)
     empty = buffer.start == 0
     step.change_turn(buffer=buffer, ending=Ending(status="empty_response" if empty else "completed"))
     for segment in segments:
@@ -118,7 +118,7 @@ def end_unstarted(step: Step, cause: Cause, status: TurnStatus) -> None:
 def _drain(step: Step, ending: Ending, *, interrupt: Interrupt | None) -> None:
     if interrupt is not None:
         _interrupt(step, interrupt)
-    buffer, segments = flush(step.turn.buffer)
+    buffer, segments = flush(step.turn.buffer, step.turn_rules)
     step.change_turn(buffer=buffer, ending=ending)
     for segment in segments:
         show(step, segment)

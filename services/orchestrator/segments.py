@@ -1,8 +1,8 @@
 """Incremental segmentation: the reply's text, fed in any pieces, becomes the messages that show it.
 
-Every decision is made at a newline or when the pending text passes `LIMIT`, and looks at nothing else, so the cuts
-depend on the text alone, never on how the provider cut it into deltas. Each code point is looked at a bounded number of
-times, and at most `LIMIT` of them are kept.
+Every decision is made at a newline or when the pending text passes the segment limit of the turn's rules, and looks at
+nothing else, so the cuts depend on the text alone, never on how the provider cut it into deltas. Each code point is
+looked at a bounded number of times, and at most the segment limit of them are kept.
 
 Fences follow what Discord shows: a run of three or more backticks opens a code block or closes the open one. A cut
 inside a block closes it and opens it again, with its language, in the next message.
@@ -15,12 +15,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from services.orchestrator.graphemes import safe_cut
-
-LIMIT = 1_850
-"""Most code points of source text in a message; fence marks add up to 40, which stays far below Discord's 2,000."""
-
-LINE_GROUP = 300
-"""A single newline outside a fence ends a message once this many code points are pending; a blank line always does."""
+from services.orchestrator.rules import Rules
 
 _FENCE = "```"
 _RUN = re.compile(r"`{3,}")
@@ -36,7 +31,7 @@ class Buffer(BaseModel):
     """The text that has come but is not given out, and where the scan of it stands.
 
     `start`: where the next segment's range begins in the reply; `position`: where `pending` begins, beyond `start` only
-    after a run of more than `LIMIT` spaces was dropped. `line`: index of the line being read. `code` and `head_code`:
+    after a run of spaces beyond the limit was dropped. `line`: index of the line being read. `code` and `head_code`:
     the language of the block that is open there and at the beginning of `pending` ("" if it names none), None outside.
     `fence`: index of the line that opened the block, None where there is none or a cut there would be inside another;
     `body`: index of the block's first line. `blank`: the lines before `line` show nothing.
@@ -69,16 +64,16 @@ class Segment:
     end: int
 
 
-def feed(buffer: Buffer, text: str) -> tuple[Buffer, tuple[Segment, ...]]:
+def feed(buffer: Buffer, text: str, rules: Rules) -> tuple[Buffer, tuple[Segment, ...]]:
     """The buffer after `text`, and the segments that are complete by now."""
-    scan = _Scan(buffer, text)
+    scan = _Scan(buffer, text, rules)
     segments = tuple(scan.run())
     return scan.rest(), segments
 
 
-def flush(buffer: Buffer) -> tuple[Buffer, tuple[Segment, ...]]:
+def flush(buffer: Buffer, rules: Rules) -> tuple[Buffer, tuple[Segment, ...]]:
     """Give out what is pending, an open block closed; blank text makes no segment and stays outside of all ranges."""
-    scan = _Scan(buffer, "")
+    scan = _Scan(buffer, "", rules)
     segments = tuple(scan.finish())
     return scan.rest(), segments
 
@@ -91,7 +86,8 @@ def discard(buffer: Buffer) -> Buffer:
 class _Scan:
     """One pass over the pending text; all indexes are into `text`, and `head` is where the next segment begins."""
 
-    def __init__(self, buffer: Buffer, more: str) -> None:
+    def __init__(self, buffer: Buffer, more: str, rules: Rules) -> None:
+        self.rules = rules
         self.text = buffer.pending + more
         self.seen = len(buffer.pending)
         self.head = 0
@@ -119,7 +115,7 @@ class _Scan:
 
     def run(self) -> Iterator[Segment]:
         while True:
-            limit = self.head + LIMIT
+            limit = self.head + self.rules.segment_limit
             newline = self.text.find("\n", self.seen, limit)
             if newline >= 0:
                 yield from self._end_line(newline)
@@ -140,7 +136,7 @@ class _Scan:
         empty = not self.text[self.line : newline].strip()
         self._read(newline)
         self.line = self.seen = newline + 1
-        if self.code is None and not self.blank and (empty or self.line - self.head >= LINE_GROUP):
+        if self.code is None and not self.blank and (empty or self.line - self.head >= self.rules.line_group):
             yield from self._give(self.line)
 
     def _read(self, end: int) -> None:
@@ -174,7 +170,7 @@ class _Scan:
         """An index in `(head, limit]`: after a line of code, a sentence, a word or a line, else wherever it harms least."""
         if self.code is not None and self.line > max(self.body, self.head):
             return self.line
-        window = max(self.head + LIMIT // 2, self.line)
+        window = max(self.head + self.rules.segment_limit // 2, self.line)
         for pattern in (_SPACE,) if self.code is not None else (_SENTENCE_END, _SPACE):
             ends = [found.end() for found in pattern.finditer(self.text, window, limit)]
             if ends:

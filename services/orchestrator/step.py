@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from services.orchestrator.outputs import Output, OutputRecord, output
+from services.orchestrator.rules import Rules, RulesByVersion
 from services.orchestrator.state import ChannelState, Turn
 
 
@@ -21,6 +22,7 @@ class Step:
 
     state: ChannelState
     at: Position
+    rules: RulesByVersion
     outputs: list[Output] = field(default_factory=list[Output])
     stream_over: bool = False
     """The event holds the end of the current stream, so that a Stop button would have nothing to stop."""
@@ -35,6 +37,11 @@ class Step:
         if self.state.turn is None:
             raise LookupError(f"channel {self.channel_id} has no current turn at inbox offset {self.at.offset}")
         return self.state.turn
+
+    @property
+    def turn_rules(self) -> Rules:
+        """The rules that the current turn was stamped with."""
+        return self.rules[self.turn.cause.rules_version]
 
     def put(self, record: OutputRecord) -> None:
         """Add an output."""
