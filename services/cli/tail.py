@@ -9,14 +9,12 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from aiokafka.errors import KafkaError
-
 from schemas.topics import Topics, load_topics
 from services.cli.environment import load_settings
 from services.cli.shell import run
 from services.cli.tail_lines import Filter, as_json, readable
-from services.runtime.errors import ConfigurationError, TopicMismatch, Unavailable
-from services.runtime.kafka.admin import connect_admin
+from services.runtime.errors import ConfigurationError, TopicMismatch
+from services.runtime.kafka.admin import connect_admin, reaching
 from services.runtime.kafka.connection import client_options, profile_of
 from services.runtime.kafka.tail import KafkaTail
 from services.runtime.log import LogRecord
@@ -155,7 +153,8 @@ async def _follow(
         for name in names
     ]
     try:
-        await asyncio.gather(*(tail.start() for tail in tails))
+        async with reaching(settings, "reading topics"):
+            await asyncio.gather(*(tail.start() for tail in tails))
         reading = asyncio.ensure_future(_read(settings, tails, [present[n].partitions for n in names], printer))
         stopped = asyncio.ensure_future(stop.wait())
         try:
@@ -167,8 +166,6 @@ async def _follow(
         finally:
             reading.cancel()
             stopped.cancel()
-    except KafkaError as error:
-        raise Unavailable("Kafka", f"reading at {settings.kafka} failed ({type(error).__name__})") from error
     finally:
         await asyncio.gather(*(tail.stop() for tail in tails))
 

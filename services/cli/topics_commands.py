@@ -1,6 +1,7 @@
 """What `odradek topics create`, `check` and `show` do."""
 
 import json
+import re
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -110,7 +111,7 @@ def _print_table(topics: Topics, rows: list[tuple[str, ...]]) -> None:
 
     table = Table(*(column.replace("_", " ") for column in COLUMNS), show_lines=True)
     for row in rows:
-        table.add_row(*(escape(cell.replace(",", ", ")) for cell in row))
+        table.add_row(*(escape(re.sub(r",(?! )", ", ", cell)) for cell in row))
     console = Console()
     console.print(table)
     console.print(

@@ -62,14 +62,14 @@ class TopicAdmin:
 
     async def cluster(self) -> ClusterInfo:
         """Who answers."""
-        async with self._bounded("describing the cluster"):
+        async with reaching(self._settings, "describing the cluster"):
             found: dict[str, Any] = await self._client.describe_cluster()
         brokers = sorted(f"{broker['host']}:{broker['port']}" for broker in found["brokers"])
         return ClusterInfo(cluster_id=found.get("cluster_id") or None, brokers=tuple(brokers))
 
     async def topics(self) -> dict[str, ClusterTopic]:
         """All topics whose names begin with the prefix, without it; with an empty prefix these are all topics."""
-        async with self._bounded("listing topics"):
+        async with reaching(self._settings, "listing topics"):
             found: list[dict[str, Any]] = await self._client.describe_topics()
         prefix = self._settings.prefix
         return {
@@ -89,7 +89,7 @@ class TopicAdmin:
         resources = [ConfigResource(ConfigResourceType.TOPIC, f"{self._settings.prefix}{name}") for name in names]
         if not resources:
             return {}
-        async with self._bounded("reading topic configurations"):
+        async with reaching(self._settings, "reading topic configurations"):
             answers: list[Any] = await self._client.describe_configs(resources)
         found: dict[str, dict[str, str]] = {}
         for answer in answers:
@@ -150,7 +150,7 @@ class TopicAdmin:
         """Ask for all topics at once, again for those that fail for now; returns those that this call made."""
         made: set[str] = set()
         while wanted:
-            async with self._bounded("creating topics"):
+            async with reaching(self._settings, "creating topics"):
                 answer: Any = await self._client.create_topics(wanted, timeout_ms=int(REQUEST_S * 1000))
             again: set[str] = set()
             for topic, code, message in answer.topic_errors:
@@ -179,13 +179,15 @@ class TopicAdmin:
             return OdradekError(text, remedy="allow this client to create topics with the prefix, or have them created")
         return OdradekError(text, remedy="see what the broker's own log says of the request")
 
-    @contextlib.asynccontextmanager
-    async def _bounded(self, doing: str) -> AsyncGenerator[None]:
-        try:
-            async with asyncio.timeout(REQUEST_S * 2):
-                yield
-        except (KafkaError, OSError, TimeoutError) as error:
-            raise Unavailable("Kafka", f"{doing} at {self._settings.kafka} failed ({type(error).__name__})") from error
+
+@contextlib.asynccontextmanager
+async def reaching(settings: Settings, doing: str) -> AsyncGenerator[None]:
+    """Makes Unavailable of the client's errors, and of a wait beyond 10 s; `doing` says what failed."""
+    try:
+        async with asyncio.timeout(REQUEST_S * 2):
+            yield
+    except (KafkaError, OSError, TimeoutError) as error:
+        raise Unavailable("Kafka", f"{doing} at {settings.kafka} failed ({type(error).__name__})") from error
 
 
 @contextlib.asynccontextmanager
