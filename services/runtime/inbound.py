@@ -9,13 +9,17 @@ from services.runtime.sender import Sender
 
 
 class Pending:
-    """What keeps one record unfinished: the handler, outputs without acknowledgement, holds. It does not keep the record."""
+    """What keeps one record unfinished: the handler, outputs without acknowledgement, holds. It does not keep the record.
 
-    __slots__ = ("_finished", "_open")
+    A record is finished once: what is added afterwards changes nothing any more.
+    """
+
+    __slots__ = ("_done", "_finished", "_open")
 
     def __init__(self, finished: Callable[[], None]) -> None:
         self._finished = finished
         self._open = 1
+        self._done = False
 
     def add(self) -> None:
         """One more thing to wait for."""
@@ -24,7 +28,8 @@ class Pending:
     def release(self) -> None:
         """One thing less; with the last one the record is finished."""
         self._open -= 1
-        if self._open == 0:
+        if self._open == 0 and not self._done:
+            self._done = True
             self._finished()
 
 

@@ -8,10 +8,16 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 
 from services.runtime.inbound import Inbound, Pending
+from services.runtime.logs import get_logger
+
+log = get_logger("mailboxes")
 
 
 class Mailboxes:
-    """The mailboxes of one partition. `process` is awaited for one record of a channel at a time, in order."""
+    """The mailboxes of one partition. `process` is awaited for one record of a channel at a time, in order.
+
+    A record at which `process` raises stays unfinished; those behind it have their turn all the same.
+    """
 
     def __init__(self, process: Callable[[Inbound, Pending], Awaitable[None]]) -> None:
         self._process = process
@@ -33,7 +39,11 @@ class Mailboxes:
         queue = self._waiting[channel]
         try:
             while queue:
-                await self._process(*queue.popleft())
+                inbound, pending = queue.popleft()
+                try:
+                    await self._process(inbound, pending)
+                except Exception:
+                    log.exception("defect in a worker, its record stays unfinished", channel=channel)
         finally:
             # Only this task's own queue: after `drop`, the channel may have a new one.
             if self._waiting.get(channel) is queue:
@@ -44,6 +54,11 @@ class Mailboxes:
         for queue in self._waiting.values():
             queue.clear()
         self._waiting = {}
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being processed."""
+        return bool(self._tasks)
 
     async def idle(self) -> None:
         """Wait until nothing is being processed."""
