@@ -1,8 +1,10 @@
 """The sender: one task an output partition, so that a partition's records are appended in the order of `send`.
 
 It sends at once when it is idle, and what gathers while it is busy goes out together. An append that fails is repeated
-together with everything behind it (go back N): a later record never overtakes an earlier one, and none is dropped. So
-a record may stand in the log twice; readers drop the second by its id.
+together with everything behind it (go back N), and none is dropped: the copies that are acknowledged to the caller stand
+in order. So a record may stand in the log twice; readers drop the second by its id. An idempotent producer's broker
+refuses what was sent behind a failure, so there the first copies stand in order too; on the embedded broker a record
+may stand before an earlier one that failed, and once more behind it.
 """
 
 import asyncio
@@ -16,6 +18,9 @@ from services.runtime.metrics import APPENDED, APPENDS_REPEATED
 from services.runtime.partitions import partition_of
 
 log = get_logger("sender")
+ENVELOPE_BYTES = 60_000
+"""What key and headers may take; the topics' limits on the cluster leave 64 KiB for them (`TopicSpec.kafka_config`)."""
+
 RETRY_FIRST_S = 0.1
 RETRY_MOST_S = 5.0
 
@@ -31,13 +36,17 @@ class Sender:
     def send(self, new: NewRecord) -> "asyncio.Future[Appended]":
         """Queue a record; the future resolves when the broker has acknowledged it.
 
-        Raises RecordTooLarge where the value exceeds the limit of its topic in topics.yaml.
+        Raises RecordTooLarge where the value exceeds the limit of its topic in topics.yaml, or key and headers
+        ENVELOPE_BYTES: the broker would refuse it for ever, and everything behind it would wait.
         """
         size = len(new.value or b"")
         if size > self._limits[new.topic]:
             raise RecordTooLarge(
                 f"a value of {size} bytes is over the limit of {self._limits[new.topic]} of {new.topic}"
             )
+        envelope = len(new.key) + sum(len(name) + len(header) for name, header in new.headers)
+        if envelope > ENVELOPE_BYTES:
+            raise RecordTooLarge(f"key and headers of {envelope} bytes for {new.topic} are over {ENVELOPE_BYTES}")
         partition = new.partition
         if partition is None:
             partition = partition_of(new.key, self._log.partitions(new.topic))
@@ -95,13 +104,14 @@ class _Lane:
             if self._failed:
                 await self._go_back()
             while self._queue and not self._failed:
-                new, promised = self._queue.popleft()
+                # It stays in the queue meanwhile, so that the lane does not look empty.
+                new, promised = self._queue[0]
                 try:
                     acknowledged = await self._log.send(new, self._partition)
                 except Exception as error:
-                    self._queue.appendleft((new, promised))
                     self._note_failure(error)
                     break
+                self._queue.popleft()
                 self._window.append((new, promised, acknowledged))
                 acknowledged.add_done_callback(self._settled)
 
@@ -123,7 +133,8 @@ class _Lane:
             self.empty.set()
 
     def _note_failure(self, error: BaseException | None) -> None:
-        log.warning("append failed, will be repeated", topic=self._topic, error=type(error).__name__)
+        if not self._failed:
+            log.warning("append failed, will be repeated", topic=self._topic, error=type(error).__name__)
         self._failed = True
         self._work.set()
 
