@@ -4,9 +4,10 @@
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection
 
-from aiokafka import AIOKafkaProducer
+from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaError
 
 from schemas.topics import Topics
@@ -18,6 +19,7 @@ from services.runtime.log import Appended, GroupReader, LogRecord, NewRecord, Ta
 from services.runtime.settings import Settings
 
 STOP_BOUND_S = 5.0
+BATCH_BYTES = 256 * 1024
 
 
 class KafkaLog:
@@ -30,6 +32,7 @@ class KafkaLog:
         self._profile = profile_of(settings)
         self._counts: dict[str, int] = {}
         self._producer: AIOKafkaProducer | None = None
+        self._refused: Counter[TopicPartition] = Counter()
 
     async def start(self) -> None:
         """Connect, and learn how many partitions each topic has."""
@@ -38,35 +41,42 @@ class KafkaLog:
             acks="all",
             enable_idempotence=self._profile.idempotent,
             linger_ms=self._profile.linger_ms,
-            max_batch_size=256 * 1024,
+            max_batch_size=min(BATCH_BYTES, self._smallest_limit()),
             max_request_size=9 * 1024 * 1024,
         )
         try:
             async with asyncio.timeout(20):
                 await producer.start()
-                for name in self._topics.topics:
-                    found = await producer.client._wait_on_metadata(self._name(name))
-                    self._counts[name] = len(found)
-        except (KafkaError, TimeoutError, OSError) as error:
+                # Never asked for by name: a broker that makes topics on demand would make one with its own partitions.
+                found = await producer.client.fetch_all_metadata()
+        except BaseException as error:
             with contextlib.suppress(Exception):
                 async with asyncio.timeout(2):
                     await producer.stop()
-            missing = [name for name in self._topics.topics if name not in self._counts]
-            if self._counts or type(error).__name__ == "UnknownTopicOrPartitionError":
-                raise TopicMismatch(
-                    f"topic {self._name(missing[0])!r} does not exist on {self._settings.kafka}",
-                    remedy="create the topics with `odradek topics create`",
+            if isinstance(error, KafkaError | TimeoutError | OSError):
+                raise Unavailable(
+                    "Kafka", f"no broker answers at {self._settings.kafka} ({type(error).__name__})"
                 ) from error
-            raise Unavailable(
-                "Kafka", f"no broker answers at {self._settings.kafka} ({type(error).__name__})"
-            ) from error
+            raise
         self._producer = producer
+        self._counts = {name: len(found.partitions_for_topic(self._name(name)) or ()) for name in self._topics.topics}
+        missing = [self._name(name) for name, count in self._counts.items() if count == 0]
+        if missing:
+            raise TopicMismatch(
+                f"{len(missing)} of {len(self._counts)} topics do not exist on {self._settings.kafka}, "
+                f"the first is {missing[0]!r}",
+                remedy="create the topics with `odradek topics create`",
+            )
         shared = {n: self._counts[n] for n, spec in self._topics.topics.items() if spec.partitions == "shared"}
         if len(set(shared.values())) != 1:
             raise TopicMismatch(
                 f"the channel topics differ in their number of partitions: {shared}",
                 remedy="run `odradek topics check` and make them equal",
             )
+
+    def _smallest_limit(self) -> int:
+        """The broker holds a batch as a whole against its topic's limit, so none may be larger than the smallest."""
+        return min(int(spec.kafka_config()["max.message.bytes"]) for spec in self._topics.topics.values())
 
     def _name(self, topic: str) -> str:
         return f"{self._settings.prefix}{topic}"
@@ -76,11 +86,16 @@ class KafkaLog:
         return self._counts[topic]
 
     async def send(self, record: NewRecord, partition: int) -> "asyncio.Future[Appended]":
-        """Hand a record to the producer; waits for space in its buffer only."""
+        """Hand a record to the producer; waits for space in its buffer only.
+
+        After a failed append of the partition, call it again only once everything sent there has failed or succeeded.
+        """
         if self._producer is None:
             raise Unavailable("Kafka", "the producer is not started")
+        place = TopicPartition(self._name(record.topic), partition)
+        self._rewind(self._producer, place)
         inner = await self._producer.send(
-            self._name(record.topic),
+            place.topic,
             key=record.key,
             value=record.value,
             headers=list(record.headers),
@@ -96,6 +111,7 @@ class KafkaLog:
                 return
             error = done.exception()
             if error is not None:
+                self._refused[place] += 1
                 outer.set_exception(error)
             else:
                 metadata = done.result()
@@ -103,6 +119,15 @@ class KafkaLog:
 
         inner.add_done_callback(settle)
         return outer
+
+    def _rewind(self, producer: AIOKafkaProducer, place: TopicPartition) -> None:
+        """Number on from the last record that the broker took.
+
+        An idempotent producer of aiokafka counts refused records too, and the broker would refuse all after the gap.
+        """
+        refused = self._refused.pop(place, 0)
+        if refused and producer._txn_manager is not None:
+            producer._txn_manager.increment_sequence_number(place, -refused)
 
     def group(self, topic: str, group: str) -> GroupReader:
         """A member of the group, static where the instance is exclusive."""
