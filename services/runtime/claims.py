@@ -11,13 +11,14 @@ import contextlib
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from schemas.claims import Alive, Claimed, Closed, Closing
 from schemas.errors import BadRecord
 from schemas.registry import decode
 from services.runtime.claim_book import ClaimBook
 from services.runtime.clock import Clock
-from services.runtime.log import Appended, Log, LogRecord
+from services.runtime.log import Appended, Log, LogRecord, NewRecord
 from services.runtime.logs import get_logger
 from services.runtime.outputs import output
 from services.runtime.partitions import partition_of
@@ -68,6 +69,7 @@ class Claims:
         self._book = ClaimBook()
         self._tail = to.tail(TOPIC, since_ms=clock.now_ms() - READ_BACK_MS, on_record=self._apply)
         self._closed: dict[str, asyncio.Event] = {}
+        self._given: set[str] = set()
         self._guards: dict[str, asyncio.Future[None]] = {}
         self._acknowledged_s = 0.0
         self._tasks: list[asyncio.Task[None]] = []
@@ -89,7 +91,10 @@ class Claims:
         await self._tail.stop()
 
     async def claim(self, effect: str, channel: str) -> Won | Held | Ended:
-        """Claim an effect, and say whether it is ours; waits for the broker without bound."""
+        """Claim an effect, and say whether it is ours; waits for the broker without bound.
+
+        An open effect is given out as Won once: whoever asks for it again in this process meanwhile finds it Held by us.
+        """
         known = self._judge(effect)
         if known is not None:
             return known
@@ -164,17 +169,24 @@ class Claims:
         holder = self._book.holder(effect)
         if holder is None:
             return None
-        return Won() if holder.incarnation == self.incarnation else Held(holder.instance)
+        if holder.incarnation != self.incarnation or effect in self._given:
+            return Held(holder.instance)
+        self._given.add(effect)
+        return Won()
 
     async def _write(self, record: Claimed | Alive | Closed, event_id: str, channel: str) -> None:
-        written = self._sender.send(output(TOPIC, record, channel=channel, event_id=event_id))
-        written.add_done_callback(self._note_acknowledged)
-        appended = await written
+        appended = await self._send(output(TOPIC, record, channel=channel, event_id=event_id))
         await self._tail.reached(appended.partition, appended.offset)
 
-    def _note_acknowledged(self, written: "asyncio.Future[Appended]") -> None:
+    def _send(self, new: NewRecord) -> "asyncio.Future[Appended]":
+        """Send, and remember when: a process that was frozen may see an old acknowledgement late."""
+        written = self._sender.send(new)
+        written.add_done_callback(partial(self._note_acknowledged, asyncio.get_running_loop().time()))
+        return written
+
+    def _note_acknowledged(self, sent_s: float, written: "asyncio.Future[Appended]") -> None:
         if not written.cancelled() and written.exception() is None:
-            self._acknowledged_s = asyncio.get_running_loop().time()
+            self._acknowledged_s = max(self._acknowledged_s, sent_s)
 
     def _apply(self, read: LogRecord) -> None:
         try:
@@ -189,6 +201,7 @@ class Claims:
         effect = self._book.apply(record, channel=facts.channel, partition=read.partition, now=now)
         if effect is None:
             return
+        self._given.discard(effect)
         if effect in self._closed:
             self._closed[effect].set()
         guard = self._guards.get(effect)
@@ -202,7 +215,4 @@ class Claims:
             now = self._clock.now_ms()
             for partition in self._book.partitions_held(self.incarnation):
                 event_id = f"alive:{self.incarnation}:{partition}:{now}"
-                written = self._sender.send(
-                    output(TOPIC, alive, channel=self.instance, event_id=event_id, partition=partition)
-                )
-                written.add_done_callback(self._note_acknowledged)
+                self._send(output(TOPIC, alive, channel=self.instance, event_id=event_id, partition=partition))

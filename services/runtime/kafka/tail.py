@@ -4,6 +4,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from typing import Any
 
@@ -16,6 +17,8 @@ from services.runtime.logs import get_logger
 
 log = get_logger("kafka.tail")
 STOP_BOUND_S = 5.0
+FRESH_S = 2.0
+"""How old the last answer of the broker may be for our reads to count as being at the end."""
 
 
 def _consumer(options: Mapping[str, Any], profile: BrokerProfile) -> AIOKafkaConsumer:
@@ -89,9 +92,13 @@ class KafkaTail:
                 continue
             for tp, messages in batches.items():
                 for m in messages:
-                    self._on_record(
-                        LogRecord(self._logical, m.partition, m.offset, m.timestamp, m.key, m.value, tuple(m.headers))
+                    record = LogRecord(
+                        self._logical, m.partition, m.offset, m.timestamp, m.key, m.value, tuple(m.headers)
                     )
+                    try:
+                        self._on_record(record)
+                    except Exception:
+                        log.exception("defect at a record", topic=self._logical, partition=m.partition, offset=m.offset)
                 if messages:
                     self._positions[tp.partition] = messages[-1].offset + 1
             if batches:
@@ -126,9 +133,15 @@ class KafkaTail:
         await future
 
     def at_end(self, partition: int) -> bool:
-        """Whether the last fetch of the partition came to its end."""
+        """Whether the last fetch of the partition came to its end, and is not older than FRESH_S."""
         highwater = self._consumer.highwater(self._partitions[partition])
-        return highwater is not None and self._positions[partition] >= highwater
+        answered_ms = self._consumer.last_poll_timestamp(self._partitions[partition])
+        return (
+            highwater is not None
+            and answered_ms is not None
+            and self._positions[partition] >= highwater
+            and time.time() - answered_ms / 1000 <= FRESH_S
+        )
 
     async def stop(self) -> None:
         """End reading within a few seconds."""
