@@ -112,6 +112,14 @@ class Settings(BaseSettings):
             return tuple(part.replace("\\n", "\n") for part in value.split(",") if part)
         return value
 
+    @field_validator("discord_shards")
+    @classmethod
+    def _existing_shard(cls, value: str) -> str:
+        shard, count = value.split("/")
+        if int(shard) >= int(count):
+            raise ValueError(f"there is no shard {shard} of {count}; they count from 0")
+        return value
+
     @property
     def shard(self) -> tuple[int, int]:
         """(shard id, shard count)."""
