@@ -1,4 +1,7 @@
-"""The page's server between a local Discord and the run's broker, with records made by hand."""
+"""The page's server between a local Discord and the run's broker, with records made by hand.
+
+All runs on one event loop a module, so that the tests in a browser share the browser.
+"""
 
 import asyncio
 import json
@@ -9,6 +12,7 @@ from itertools import count
 
 import aiohttp
 import pytest
+import pytest_asyncio
 
 from schemas.base import Record
 from schemas.chunks import DoneChunk, TextChunk
@@ -257,14 +261,14 @@ def reading() -> Reading:
     return Reading()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def discord() -> AsyncIterator[SandboxDiscord]:
     async with SandboxDiscord(SandboxConfig(limits=LimitsConfig(enabled=False))) as server:
         await server.start()
         yield server
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def settings(kafka, topic_prefix: str) -> Settings:
     """Of the run's broker, with all topics made under a prefix of the test's own."""
     settings = Settings(kafka=kafka.bootstrap, broker=kafka.kind, prefix=topic_prefix)
@@ -272,7 +276,7 @@ async def settings(kafka, topic_prefix: str) -> Settings:
     return settings
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def produce(settings: Settings) -> AsyncIterator[Callable[..., object]]:
     """Appends records to the test's topics, in order."""
     log = KafkaLog(settings, load_topics())
@@ -292,7 +296,7 @@ def open_page() -> Callable[..., AbstractAsyncContextManager[str]]:
     return page_at
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def page(discord: SandboxDiscord) -> AsyncIterator[RunningPage]:
     """A page without a broker."""
     assert discord.address is not None
@@ -300,7 +304,7 @@ async def page(discord: SandboxDiscord) -> AsyncIterator[RunningPage]:
         yield RunningPage(url, discord)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def page_with_log(settings: Settings, discord: SandboxDiscord) -> AsyncIterator[RunningPage]:
     assert discord.address is not None
     async with page_at(settings, discord.address.url) as url:

@@ -3,9 +3,11 @@
 import os
 import time
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
 
 CHROMIUM = "/usr/bin/chromium"
@@ -13,9 +15,13 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"
 HOSTILE = "<img src=x onerror=\"window.owned='yes'\"><script>window.owned='yes'</script>"
 WITHIN_S = 30
 
-pytestmark = pytest.mark.skipif(
-    not os.path.exists(CHROMIUM), reason=f"{CHROMIUM} is not there: apt-get install --no-install-recommends chromium"
-)
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.skipif(
+        not os.path.exists(CHROMIUM),
+        reason=f"{CHROMIUM} is not there: apt-get install --no-install-recommends chromium",
+    ),
+]
 
 
 @dataclass
@@ -45,7 +51,7 @@ class Tab:
         await self.tab.keyboard.press("Enter")
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
@@ -53,20 +59,33 @@ async def browser() -> AsyncIterator[Browser]:
         await browser.close()
 
 
-@pytest.fixture
-async def tab(browser: Browser, page_with_log) -> AsyncIterator[Tab]:
-    """The page with both connections up. Whatever the test does, nothing may be complained about or fetched elsewhere."""
+@asynccontextmanager
+async def open_tab(browser: Browser, url: str) -> AsyncIterator[Tab]:
+    """A tab at the page. Whatever a test does there, nothing may be complained about or fetched from elsewhere."""
     context = await browser.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(WITHIN_S * 1_000)
     expect.set_options(timeout=WITHIN_S * 1_000)
-    tab = Tab(await context.new_page(), page_with_log.url)
-    await tab.tab.goto(tab.url)
+    tab = Tab(await context.new_page(), url)
+    await tab.tab.goto(url)
     await expect(tab.tab.locator("#chat-link")).to_have_attribute("data-state", "connected")
-    await expect(tab.tab.locator("#log-link")).to_have_attribute("data-state", "connected")
     yield tab
     assert tab.complaints == []
     assert tab.foreign == []
     await context.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def tab(browser: Browser, page) -> AsyncIterator[Tab]:
+    """The page without a broker."""
+    async with open_tab(browser, page.url) as tab:
+        yield tab
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def tab_with_log(browser: Browser, page_with_log) -> AsyncIterator[Tab]:
+    async with open_tab(browser, page_with_log.url) as tab:
+        await expect(tab.tab.locator("#log-link")).to_have_attribute("data-state", "connected")
+        yield tab
 
 
 async def test_an_empty_page_says_what_to_do(tab: Tab) -> None:
@@ -74,49 +93,49 @@ async def test_an_empty_page_says_what_to_do(tab: Tab) -> None:
     await expect(tab.tab.get_by_text("Nobody has written yet")).to_be_visible()
 
 
-async def test_a_person_types_and_the_bot_answers(tab: Tab, page_with_log) -> None:
-    world = page_with_log.discord.world
+async def test_a_person_types_and_the_bot_answers(tab: Tab, page) -> None:
+    world = page.discord.world
     await tab.say("what is **a spool**?")
     messages = tab.tab.locator("#messages > li")
     await expect(messages).to_have_count(1)
     await expect(messages.first).to_contain_text("@odradek what is a spool?")
     await expect(messages.first.locator("strong")).to_have_text("a spool")
-    assert page_with_log.newest_message().author.username == "ada"
+    assert page.newest_message().author.username == "ada"
     await expect(tab.tab.get_by_label("Message", exact=True)).to_have_value("")
 
     world.posting.type(world.channel("general"), world.bot)
     await expect(tab.tab.locator("#typing")).to_contain_text("odradek is typing")
-    page_with_log.bot_says("A thing to wind on.\n```py\nx < y\n```\n-# small")
+    page.bot_says("A thing to wind on.\n```py\nx < y\n```\n-# small")
     await expect(messages).to_have_count(2)
     await expect(messages.last.locator("pre")).to_have_text("x < y")
     await expect(tab.tab.locator("#typing")).to_be_empty()
 
 
-async def test_another_person_replies_to_a_message(tab: Tab, page_with_log) -> None:
-    message = page_with_log.bot_says("ask me")
+async def test_another_person_replies_to_a_message(tab: Tab, page) -> None:
+    message = page.bot_says("ask me")
     await tab.tab.get_by_text("grace").click()
     await tab.tab.locator("#messages > li").hover()
     await tab.tab.get_by_role("button", name="Reply to odradek").click()
     await tab.say("really?")
     await expect(tab.tab.locator(".replied")).to_contain_text("odradek ask me")
-    written = page_with_log.newest_message()
+    written = page.newest_message()
     assert (written.author.username, written.reply_to) == ("grace", message.id)
     await expect(tab.tab.locator("#replying")).to_be_hidden()
 
 
-async def test_the_stop_button_reaches_the_bot_once(tab: Tab, page_with_log) -> None:
-    message = page_with_log.bot_says("counting", button="odradek:stop:m1")
+async def test_the_stop_button_reaches_the_bot_once(tab: Tab, page) -> None:
+    message = page.bot_says("counting", button="odradek:stop:m1")
     stop = tab.tab.get_by_role("button", name="Stop")
     await stop.click()
-    entry = await page_with_log.discord.world.wait_for(lambda entry: entry.kind == "interaction", WITHIN_S)
+    entry = await page.discord.world.wait_for(lambda entry: entry.kind == "interaction", WITHIN_S)
     assert entry.data["interaction"]["data"]["custom_id"] == "odradek:stop:m1"
     await expect(stop).to_be_disabled()
-    page_with_log.bot_edits(message, "stopped")
+    page.bot_edits(message, "stopped")
     await expect(stop).to_have_count(0)
 
 
-async def test_kill_is_a_command_to_type_and_a_button(tab: Tab, page_with_log) -> None:
-    world = page_with_log.discord.world
+async def test_kill_is_a_command_to_type_and_a_button(tab: Tab, page) -> None:
+    world = page.discord.world
     world.interactions.commands["kill"] = {"id": "1", "name": "kill", "options": []}
     await tab.say("/kill")
     first = await world.wait_for(lambda entry: entry.kind == "interaction", WITHIN_S)
@@ -125,41 +144,41 @@ async def test_kill_is_a_command_to_type_and_a_button(tab: Tab, page_with_log) -
     assert not world.messages(world.channel("general"))
 
 
-async def test_the_spool_follows_a_turn_and_shows_each_record(tab: Tab, produce, make_turn) -> None:
+async def test_the_spool_follows_a_turn_and_shows_each_record(tab_with_log: Tab, produce, make_turn) -> None:
     turn = make_turn(time.time_ns() // 1_000_000)
     await produce(*turn.whole())
-    rows = tab.tab.locator("#records > li")
+    rows = tab_with_log.tab.locator("#records > li")
     await expect(rows).to_have_count(10)
     await expect(rows.first).to_contain_text("MessageReceived")
-    await expect(tab.tab.locator("#facts")).to_contain_text("completed")
-    await expect(tab.tab.locator("#hops > li")).to_have_count(7)
-    await expect(tab.tab.locator("#thread .knot")).to_have_count(10)
+    await expect(tab_with_log.tab.locator("#facts")).to_contain_text("completed")
+    await expect(tab_with_log.tab.locator("#hops > li")).to_have_count(7)
+    await expect(tab_with_log.tab.locator("#thread .knot")).to_have_count(10)
 
-    prompt = tab.tab.get_by_role("button", name="ProviderRequest")
+    prompt = tab_with_log.tab.get_by_role("button", name="ProviderRequest")
     await prompt.click()
     await expect(prompt).to_have_attribute("aria-expanded", "true")
-    await expect(tab.tab.locator(".detail pre")).to_contain_text('"dialect": "openai-chat"')
-    await expect(tab.tab.locator(".detail dl")).to_contain_text(turn.turn)
+    await expect(tab_with_log.tab.locator(".detail pre")).to_contain_text('"dialect": "openai-chat"')
+    await expect(tab_with_log.tab.locator(".detail dl")).to_contain_text(turn.turn)
     await prompt.press("Enter")
-    await expect(tab.tab.locator(".detail")).to_have_count(0)
+    await expect(tab_with_log.tab.locator(".detail")).to_have_count(0)
 
 
-async def test_the_newest_turn_is_shown_until_another_is_chosen(tab: Tab, produce, make_turn) -> None:
+async def test_the_newest_turn_is_shown_until_another_is_chosen(tab_with_log: Tab, produce, make_turn) -> None:
     now_ms = time.time_ns() // 1_000_000
     first, second, third = (make_turn(now_ms + number) for number in range(3))
     await produce(first.message("one"), first.finished(), second.message("two"))
-    await expect(tab.tab.locator("#facts q")).to_have_text("two")
-    await tab.tab.get_by_label("Turn", exact=True).select_option(first.turn)
-    await expect(tab.tab.locator("#facts q")).to_have_text("one")
-    await expect(tab.tab.locator("#records > li")).to_have_count(2)
+    await expect(tab_with_log.tab.locator("#facts q")).to_have_text("two")
+    await tab_with_log.tab.get_by_label("Turn", exact=True).select_option(first.turn)
+    await expect(tab_with_log.tab.locator("#facts q")).to_have_text("one")
+    await expect(tab_with_log.tab.locator("#records > li")).to_have_count(2)
     await produce(third.message("three"))
-    await expect(tab.tab.locator("#turn option")).to_have_count(3)
-    await expect(tab.tab.locator("#facts q")).to_have_text("one")
-    await tab.tab.get_by_label("follow the latest").check()
-    await expect(tab.tab.locator("#facts q")).to_have_text("three")
+    await expect(tab_with_log.tab.locator("#turn option")).to_have_count(3)
+    await expect(tab_with_log.tab.locator("#facts q")).to_have_text("one")
+    await tab_with_log.tab.get_by_label("follow the latest").check()
+    await expect(tab_with_log.tab.locator("#facts q")).to_have_text("three")
 
 
-async def test_what_is_written_to_harm_stays_text(tab: Tab, page_with_log, produce, make_turn) -> None:
+async def test_what_is_written_to_harm_stays_text(tab_with_log: Tab, page_with_log, produce, make_turn) -> None:
     world = page_with_log.discord.world
     villain = world.add_user("<b onclick=owned()>v</b>")
     world.post_as(villain, world.channel("general"), HOSTILE)
@@ -168,29 +187,31 @@ async def test_what_is_written_to_harm_stays_text(tab: Tab, page_with_log, produ
     await produce(
         turn.message(HOSTILE, name=HOSTILE), turn.prompt(HOSTILE), turn.slice(HOSTILE.encode()), turn.text(HOSTILE)
     )
-    await expect(tab.tab.locator("#messages > li")).to_have_count(2)
-    await expect(tab.tab.locator("#messages > li").first).to_contain_text(HOSTILE)
-    rows = tab.tab.locator("#records > li")
+    await expect(tab_with_log.tab.locator("#messages > li")).to_have_count(2)
+    await expect(tab_with_log.tab.locator("#messages > li").first).to_contain_text(HOSTILE)
+    rows = tab_with_log.tab.locator("#records > li")
     await expect(rows).to_have_count(4)
     for row in await rows.all():
         await row.get_by_role("button").click()
         await expect(row.locator(".detail pre")).to_contain_text("onerror")
     for where in ("#messages", ".spool"):
-        await expect(tab.tab.locator(f"{where} :is(script, img[src=x], b[onclick])")).to_have_count(0)
-    assert await tab.tab.evaluate("window.owned") is None
+        await expect(tab_with_log.tab.locator(f"{where} :is(script, img[src=x], b[onclick])")).to_have_count(0)
+    assert await tab_with_log.tab.evaluate("window.owned") is None
 
 
-async def test_a_narrow_page_does_not_scroll_sideways(tab: Tab, page_with_log, produce, make_turn) -> None:
+async def test_a_narrow_page_does_not_scroll_sideways(tab_with_log: Tab, page_with_log, produce, make_turn) -> None:
     page_with_log.bot_says("w" * 1_500 + "\n```" + "c" * 400 + "```")
     await produce(*make_turn(time.time_ns() // 1_000_000).whole())
-    await tab.tab.set_viewport_size({"width": 360, "height": 740})
-    await expect(tab.tab.locator("#records > li")).to_have_count(10)
-    wide = await tab.tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    await tab_with_log.tab.set_viewport_size({"width": 360, "height": 740})
+    await expect(tab_with_log.tab.locator("#records > li")).to_have_count(10)
+    wide = await tab_with_log.tab.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
     assert wide == 0
 
 
-async def test_a_problem_is_told_in_words(tab: Tab, page_with_log) -> None:
-    await page_with_log.discord.stop()
+async def test_a_problem_is_told_in_words(tab: Tab, page) -> None:
+    await page.discord.stop()
     await expect(tab.tab.locator("#chat-link")).to_have_attribute("data-state", "reconnecting")
     await tab.say("anybody?")
     await expect(tab.tab.get_by_role("alert")).to_contain_text("unavailable")

@@ -20,6 +20,8 @@ from services.sandbox.page.hub import Hub
 
 WITHIN_S = 30
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 
 async def post(url: str, path: str, body: dict, **options) -> tuple[int, dict]:
     async with aiohttp.ClientSession() as session, session.post(f"{url}{path}", json=body, **options) as response:
