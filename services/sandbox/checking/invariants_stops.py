@@ -54,9 +54,8 @@ def _by_stops(index: Index, stops: list[Told]) -> Found:
         hit = [cause.turn for cause in before.queue
                if selects(stop.target, turn=cause.turn, caused_by=cause.message_id)]  # fmt: skip
         current = before.turn
-        open_to_it = current is not None and (current.ending is None or stop.manner == "kill")
-        if open_to_it and selects(stop.target, turn=current.id, caused_by=current.cause.message_id):
-            hit.append(current.id)
+        if current is not None and (current.ending is None or stop.manner == "kill"):
+            hit += [current.id] if selects(stop.target, turn=current.id, caused_by=current.cause.message_id) else []
         for turn in hit:
             yield from _ended_as(index, index.turn(turn), stop, told)
         for turn in index.turns.values():
