@@ -36,6 +36,7 @@ log = get_logger("feed")
 COMMIT_EVERY_S = 0.2
 RETRY_FIRST_S = 0.1
 RETRY_MOST_S = 10.0
+COMMIT_AT_STOP_S = 3.0
 FETCH_RECORDS = 2_000
 
 
@@ -76,6 +77,8 @@ class Feed:
         self._max_unprocessed = max_unprocessed
         self._owned: dict[int, _Partition] = {}
         self._suspended: dict[int, _Partition] = {}
+        self._lost: list[_Partition] = []
+        self._recoveries: set[asyncio.Task[None]] = set()
         self._background: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self.assigned_once = asyncio.Event()
@@ -84,12 +87,15 @@ class Feed:
 
     def revoked(self, partitions: Collection[int]) -> None:
         """A rebalance begins: nothing is fetched, what is being processed goes on."""
-        self._suspended = self._owned
+        self._suspended |= self._owned
         self._owned = {}
 
     def assigned(self, partitions: Collection[int], kept: Collection[int]) -> Mapping[int, int]:
         """The new assignment; see `services.runtime.log.Members`."""
         metrics.REBALANCES.inc()
+        # A recovering partition is never kept, so one that is still under way would only overwrite its successor's work.
+        for recovery in self._recoveries:
+            recovery.cancel()
         before, self._suspended = self._suspended, {}
         positions: dict[int, int] = {}
         fresh: list[int] = []
@@ -107,12 +113,18 @@ class Feed:
         for old in before.values():
             old.gone.set()
             old.mailboxes.drop()
+        self._lost = [old for old in (*self._lost, *before.values()) if old.mailboxes.busy]
         if before:
-            self._handler.dropped(tuple(before))
+            try:
+                self._handler.dropped(tuple(before))
+            except Exception:
+                log.exception("defect in the handler while it drops partitions", topic=self._topic)
         metrics.OWNED.set(len(self._owned))
         log.info("assigned", topic=self._topic, partitions=len(self._owned), kept=len(positions), fresh=len(fresh))
         if fresh:
-            self._spawn(self._recover({n: self._owned[n] for n in fresh}))
+            recovery = self._spawn(self._recover({n: self._owned[n] for n in fresh}))
+            self._recoveries.add(recovery)
+            recovery.add_done_callback(self._recoveries.discard)
         self.assigned_once.set()
         return positions
 
@@ -147,6 +159,8 @@ class Feed:
                 log.warning("fetch failed", error=type(error).__name__, detail=str(error)[:200])
                 await asyncio.sleep(0.5)
                 continue
+            if self._stopping.is_set():
+                return
             for record in batch:
                 self._route(record)
             if batch:
@@ -166,7 +180,7 @@ class Feed:
         pending = Pending(partial(partition.acks.finished, record.offset))
         try:
             facts = HeaderReader(record.headers).facts()
-            self._check_place(record)
+            self._check_place(record, facts)
         except BadRecord as error:
             unknown = Facts(type="", version=0, id="", channel="")
             self._bury(Inbound(record, unknown, self._sender, pending), None, error.reason, str(error))
@@ -174,15 +188,20 @@ class Feed:
             pending.release()
             return
         inbound = Inbound(record, facts, self._sender, pending)
-        self._handler.arrived(inbound)
+        try:
+            self._handler.arrived(inbound)
+        except Exception:
+            log.exception("defect in the handler at a record's arrival", topic=self._topic, offset=record.offset)
         partition.mailboxes.put(facts.channel, inbound, pending)
 
-    def _check_place(self, record: LogRecord) -> None:
+    def _check_place(self, record: LogRecord, facts: Facts) -> None:
         if record.key is None:
             raise WrongPartition("the record has no key, so nobody knows its channel")
         right = partition_of(record.key, self._partition_count)
         if right != record.partition:
             raise WrongPartition(f"the record's key belongs to partition {right}, it lies in {record.partition}")
+        if record.key != facts.channel.encode():
+            raise WrongPartition("the record's key is not the channel of its headers, so it lies where no reader looks")
 
     async def process(self, partition: _Partition, inbound: Inbound, pending: Pending) -> None:
         """Hand one record to the handler until it is handled, dead-lettered, or its partition is gone."""
@@ -227,9 +246,13 @@ class Feed:
                 record, service=self._service, reason=reason, message=message, max_bytes=self._dead_letter_bytes
             )
         )
-        for new in self._handler.refuse(record, facts, reason, message):
-            with contextlib.suppress(RecordTooLarge):
-                inbound.emit(new)
+        try:
+            for new in self._handler.refuse(record, facts, reason, message):
+                with contextlib.suppress(RecordTooLarge):
+                    inbound.emit(new)
+        except Exception:
+            # What the turn's end is made from is as bad as the record itself.
+            log.exception("defect in the handler, the turn ends by its deadline", topic=record.topic)
 
     def _apply_backpressure(self) -> None:
         paused = 0
@@ -247,7 +270,10 @@ class Feed:
     async def _commit_regularly(self) -> None:
         while True:
             await asyncio.sleep(COMMIT_EVERY_S)
-            await self.commit()
+            try:
+                await self.commit()
+            except Exception:
+                log.exception("commit failed, will be repeated", topic=self._topic)
 
     async def commit(self) -> None:
         """Commit every partition whose finished prefix has grown."""
@@ -265,10 +291,12 @@ class Feed:
     async def stop(self, *, finish_s: float, leave: bool) -> None:
         """Stop reading, drop what has not begun, leave the group, and let what has begun go on for `finish_s` seconds.
 
-        What is finished before we leave is committed; the rest is read again by the next owner.
+        What is finished before we leave is committed; the rest is read again by the next owner. What has begun in
+        partitions that went elsewhere goes on too. Takes some seconds more than `finish_s` where the broker is away.
         """
         self._stopping.set()
-        partitions = list(self._owned.values())
+        ends = asyncio.get_running_loop().time() + finish_s
+        partitions = [*self._owned.values(), *self._suspended.values(), *self._lost]
         for partition in partitions:
             partition.mailboxes.drop()
         running = asyncio.gather(*(p.mailboxes.idle() for p in partitions))
@@ -277,17 +305,20 @@ class Feed:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(1.0):
                 await self._sender.flush()
-        await self.commit()
         for task in self._background:
             task.cancel()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(COMMIT_AT_STOP_S):
+                await self.commit()
         await self._reader.stop(leave=leave)
-        await asyncio.wait([running], timeout=max(0.0, finish_s - quick))
+        await asyncio.wait([running], timeout=max(0.0, ends - asyncio.get_running_loop().time()))
         for partition in partitions:
             partition.gone.set()
             partition.mailboxes.cancel()
         await asyncio.wait([running], timeout=2.0)
 
-    def _spawn(self, coroutine: Coroutine[None, None, None]) -> None:
+    def _spawn(self, coroutine: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(coroutine)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
+        return task

@@ -194,8 +194,8 @@ class Member:
         self.task.cancel()
         await asyncio.wait({self.task})
 
-    async def crash(self) -> None:
-        """End without a commit. The membership is given back, so that nobody has to wait for the session's end."""
+    async def crash(self, *, leave: bool = True) -> None:
+        """End without a commit. `leave` gives the membership back, so that nobody has to wait for the session's end."""
         self.gone = True
         for task in (self.task, *self.feed._background):
             task.cancel()
@@ -203,7 +203,7 @@ class Member:
             partition.gone.set()
             partition.mailboxes.cancel()
         await asyncio.wait({self.task})
-        await self.reader.stop(leave=True)
+        await self.reader.stop(leave=leave)
 
 
 @dataclass
