@@ -24,7 +24,6 @@ WORKERS = ("orchestrator", "context", "provider", "normalizer", "delivery", "gat
 SANDBOX_TOKEN = "sandbox-token"  # noqa: S105 - the local Discord's own, no secret
 SANDBOX_KEY = "sandbox-key"
 STOP_WITHIN_S = 3.5
-PAGE = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,7 @@ class _Session:
         discord_url = page_url = None
         if not self._wishes.discord:
             discord_url = self._sandbox_discord(supervisor, environment)
-            page_url = self._page(supervisor, environment, discord_url) if PAGE else None
+            page_url = self._page(supervisor, environment, discord_url)
         if not self._wishes.real:
             self._sandbox_provider(supervisor, environment)
         self._workers(supervisor, environment)

@@ -1,9 +1,4 @@
-"""A member of a consumer group on one topic, with the rule by which a partition counts as kept over a rebalance.
-
-aiokafka rebalances eagerly: every partition is revoked and assigned again on each change, also on members that keep
-theirs. A partition is kept only if our member id is the same and the group's generation is the next one; otherwise
-another member may have owned it in between, and state built from it may be stale.
-"""
+"""A member of a consumer group on one topic; aiokafka rebalances eagerly, see `services.runtime.membership`."""
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportPrivateUsage=false, reportUntypedBaseClass=false
 
@@ -20,6 +15,7 @@ from aiokafka.protocol.group import LeaveGroupRequest
 from services.runtime.kafka.connection import BrokerProfile
 from services.runtime.log import LogRecord, Members
 from services.runtime.logs import get_logger
+from services.runtime.membership import Membership, kept_partitions
 
 log = get_logger("kafka.group")
 STOP_BOUND_S = 5.0
@@ -43,7 +39,7 @@ class KafkaGroupReader(ConsumerRebalanceListener):
         self._topic = topic
         self._profile = profile
         self._members: Members | None = None
-        self._held: tuple[str, int] | None = None
+        self._held: Membership | None = None
         self._owned: frozenset[int] = frozenset()
         self._last_owned: frozenset[int] = frozenset()
         # The assignor keeps its memory on the class, so two consumers of one process would share it.
@@ -131,11 +127,9 @@ class KafkaGroupReader(ConsumerRebalanceListener):
     def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
         """aiokafka's callback at the end of a rebalance."""
         coordinator: Any = self._consumer._coordinator
-        now = (str(coordinator.member_id), int(coordinator.generation))
-        before, self._held = self._held, now
-        unbroken = before is not None and before[0] == now[0] and before[1] + 1 == now[1]
+        before, self._held = self._held, Membership(str(coordinator.member_id), int(coordinator.generation))
         partitions = frozenset(tp.partition for tp in assigned)
-        kept = self._last_owned & partitions if unbroken else frozenset[int]()
+        kept = kept_partitions(before, self._held, self._last_owned, partitions)
         self._owned = self._last_owned = partitions
         if self._members is None:
             return

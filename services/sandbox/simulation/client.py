@@ -1,9 +1,12 @@
 """The log port of one simulated process: appends with latency, group membership, tails."""
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 
+from services.runtime import membership
 from services.runtime.log import Appended, GroupReader, LogRecord, Members, NewRecord, Tail
+from services.runtime.membership import Membership
 from services.sandbox.simulation.cluster import AppendFailed, Cluster
 from services.sandbox.simulation.coordinator import Coordinator, Joined
 from services.sandbox.simulation.hosts import Host
@@ -26,6 +29,7 @@ class SimulatedLog:
         self._instance = instance
         self._lose_ack = lose_ack
         self._arrives: dict[tuple[str, int], float] = {}
+        self._lanes: dict[tuple[str, int], deque[tuple[NewRecord, asyncio.Future[Appended]]]] = {}
         self.readers: list[SimulatedGroupReader] = []
 
     async def start(self) -> None:
@@ -40,22 +44,25 @@ class SimulatedLog:
 
     async def send(self, record: NewRecord, partition: int) -> "asyncio.Future[Appended]":
         """Put a record on its way; those of one partition arrive in their order, also when this host dies."""
-        loop, dice = self._cluster.loop, self._cluster.dice
-        future: asyncio.Future[Appended] = loop.create_future()
+        cluster = self._cluster
+        future: asyncio.Future[Appended] = cluster.loop.create_future()
         lane = (record.topic, partition)
-        arrives = max(self._arrives.get(lane, 0.0), loop.time() + self._cluster.back_in() + dice.uniform(0.0002, 0.003))
+        self._lanes.setdefault(lane, deque()).append((record, future))
+        now = cluster.loop.time()
+        arrives = max(self._arrives.get(lane, 0.0), now + cluster.back_in() + cluster.dice.uniform(0.0002, 0.003))
         self._arrives[lane] = arrives
-        self._cluster.later(arrives - loop.time(), self._arrive, record, partition, future)
+        cluster.later(arrives - now, self._arrive, lane)
         return future
 
-    def _arrive(self, record: NewRecord, partition: int, future: "asyncio.Future[Appended]") -> None:
+    def _arrive(self, lane: tuple[str, int]) -> None:
         cluster = self._cluster
         away = cluster.back_in()
         if away > 0:
             # The client repeats what a broker did not answer; order within the partition stays.
-            cluster.later(away + 0.001, self._arrive, record, partition, future)
+            cluster.later(away + 0.001, self._arrive, lane)
             return
-        appended = cluster.append(record, partition, cluster.now_ms() + self._host.skew_ms)
+        record, future = self._lanes[lane].popleft()
+        appended = cluster.append(record, lane[1], cluster.now_ms() + self._host.skew_ms)
         if self._lose_ack():
             cluster.later(ACK_LOST_S, _fail, future)
         else:
@@ -105,7 +112,7 @@ class SimulatedGroupReader:
         self._instance = instance
         self._members: Members | None = None
         self._place: Joined | None = None
-        self._held: tuple[str, int] | None = None
+        self._held: Membership | None = None
         self._last: frozenset[int] = frozenset()
         self._positions: dict[int, int] = {}
         self._paused: set[int] = set()
@@ -159,9 +166,8 @@ class SimulatedGroupReader:
             self._members.revoked(self._last)
 
     def _assigned(self, place: Joined) -> None:
-        before, self._held = self._held, (place.member_id, place.generation)
-        unbroken = before is not None and before == (place.member_id, place.generation - 1)
-        kept = self._last & place.partitions if unbroken else frozenset[int]()
+        before, self._held = self._held, Membership(place.member_id, place.generation)
+        kept = membership.kept_partitions(before, self._held, self._last, place.partitions)
         self._last = place.partitions
         self._place = place
         self._paused = set()

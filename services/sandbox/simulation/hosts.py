@@ -24,6 +24,7 @@ class Host:
     dead: bool = False
     frozen: bool = False
     parked: deque[Handle] = field(default_factory=deque[Handle])
+    tasks: list[object] = field(default_factory=list[object])
 
     def run(self, call: Callable[[], Result]) -> Result:
         """Call something as this host: the tasks and timers that it makes belong to the host."""

@@ -23,10 +23,20 @@ class VirtualLoop(asyncio.BaseEventLoop):
         super().__init__()
         self._now = 0.0
         self.steps = 0
+        self.set_task_factory(self._make_task)
 
     def time(self) -> float:
         """Virtual seconds since the start."""
         return self._now
+
+    def _make_task(self, _: asyncio.AbstractEventLoop, coro: Any, **options: Any) -> "asyncio.Task[Any]":
+        """A task that is kept to the end of the run: collecting a dead host's task would run its clean-up."""
+        task: asyncio.Task[Any] = asyncio.Task(coro, loop=self, **options)
+        host = CURRENT.get()
+        if host is not None:
+            cast(Any, task)._log_destroy_pending = False
+            host.tasks.append(task)
+        return task
 
     def thaw(self, host: Host) -> None:
         """Let a frozen host go on with what has become due meanwhile."""

@@ -85,7 +85,7 @@ class World:
         self._started: set[str] = set()
         self._finished: set[str] = set()
         self._healed = False
-        self._kept_alive: list[object] = []
+        self._hosts: list[Host] = []
         self.cluster.watchers.append(self._watch)
 
     # -- the run ---------------------------------------------------------------------------------------------------
@@ -168,9 +168,9 @@ class World:
             instance=slot.name,
             incarnation=f"{slot.name}:{slot.life}",
         )
-        task = host.run(lambda: self.loop.create_task(self._live(slot, host, assembly, slot.stopping)))
-        # A dead host's tasks are never run again; they are kept so that nobody collects and so finishes them.
-        self._kept_alive.append(task)
+        host.run(lambda: self.loop.create_task(self._live(slot, host, assembly, slot.stopping)))
+        # A dead host's tasks are never run again; it keeps them, so that nobody collects and so finishes them.
+        self._hosts.append(host)
         self._note(f"{slot.name} starts (life {slot.life})")
 
     async def _live(self, slot: _Slot, host: Host, assembly: Assembly, stopping: asyncio.Event | None) -> None:

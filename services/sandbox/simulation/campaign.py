@@ -1,0 +1,83 @@
+"""A campaign: many seeds over several processes, each world checked, with what was found as it comes."""
+
+import logging
+import multiprocessing
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from itertools import islice
+
+from services.sandbox.checking.checks import check
+from services.sandbox.checking.history import History, Violation
+from services.sandbox.simulation.faults import FaultName
+from services.sandbox.simulation.world import World
+
+BATCH = 10
+SEEDS_A_PROCESS = 40
+"""Batches after which a process is replaced: what dead hosts leave behind goes with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeedResult:
+    """What one seed showed. `defect` is the traceback of an error that no invariant foresees."""
+
+    seed: int
+    violations: tuple[Violation, ...]
+    records: int
+    virtual_s: float
+    defect: str = ""
+
+    @property
+    def clean(self) -> bool:
+        """Nothing was found."""
+        return not self.violations and not self.defect
+
+
+def play(seed: int, faults: frozenset[FaultName]) -> tuple[SeedResult, History | None]:
+    """Run one seed and check it; the history is None where the run itself failed."""
+    world = World(seed, faults)
+    try:
+        history = world.run()
+        found = check(history).violations
+    except Exception:
+        return SeedResult(seed, (), 0, world.loop.time(), traceback.format_exc()), None
+    return SeedResult(seed, tuple(found), len(history.writes), world.loop.time()), history
+
+
+def run_campaign(seeds: range, faults: frozenset[FaultName], *, processes: int | None = None) -> Iterator[SeedResult]:
+    """Play all seeds; results come as they are ready, not in order."""
+    count = processes or os.cpu_count() or 1
+    batches = iter([seeds[start : start + BATCH] for start in range(0, len(seeds), BATCH)])
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(count, context, _silence, max_tasks_per_child=SEEDS_A_PROCESS) as pool:
+        waiting: set[Future[list[SeedResult]]] = {
+            pool.submit(_play_all, batch, faults) for batch in islice(batches, 2 * count)
+        }
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield from future.result()
+                following = next(batches, None)
+                if following is not None:
+                    waiting.add(pool.submit(_play_all, following, faults))
+
+
+def _play_all(seeds: range, faults: frozenset[FaultName]) -> list[SeedResult]:
+    return [play(seed, faults)[0] for seed in seeds]
+
+
+def _silence() -> None:
+    """No logs of the worlds' workers, and no word of the tasks that dead hosts leave behind."""
+    quiet()
+    sys.unraisablehook = lambda _: None
+
+
+def quiet() -> None:
+    """Log nothing below critical."""
+    import structlog
+
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    logging.getLogger().setLevel(logging.CRITICAL)
