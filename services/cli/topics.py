@@ -25,7 +25,7 @@ def create(
         ),
     ] = None,
 ) -> None:
-    """Make the topics that are missing, and wait until they can be written.
+    """Make the topics that are missing, and wait until they have their leaders.
 
     Existing topics are not changed: how many partitions the channel topics have is fixed when the first is made.
 

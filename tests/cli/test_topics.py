@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from schemas.topics import load_topics
+from schemas.topics import PartitionCounts, load_topics
 from services.runtime.errors import ConfigurationError, TopicMismatch, Unavailable
 from services.runtime.kafka.admin import connect_admin, provision
 from services.runtime.settings import Settings
@@ -64,11 +64,12 @@ async def test_topics_get_what_the_file_declares(at: Settings) -> None:
         assert TOPICS.topics[name].kafka_config().items() <= config.items()
 
 
-async def test_without_a_number_the_brokers_own_counts(at: Settings) -> None:
-    made = await provision(at, TOPICS)
+async def test_without_a_number_the_files_own_for_the_kind_of_broker_counts(at: Settings) -> None:
+    topics = TOPICS.model_copy(update={"partitions": PartitionCounts(cluster=3, embedded=2)})
 
-    expected = TOPICS.partitions.embedded if at.broker == "embedded" else TOPICS.partitions.cluster
-    assert made.partitions == expected
+    made = await provision(at, topics)
+
+    assert made.partitions == (2 if at.broker == "embedded" else 3)
 
 
 async def test_missing_topics_follow_those_that_exist(at: Settings, kafka: Any) -> None:

@@ -29,7 +29,10 @@ _POLL_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class ClusterTopic:
-    """A topic as the cluster has it. `led`: each of its partitions has a leader, so it can be written."""
+    """A topic as the cluster has it. `led`: each of its partitions has a leader.
+
+    A leader that is busy making its files refuses writes for a moment longer; producers repeat them.
+    """
 
     partitions: int
     replicas: int
