@@ -5,10 +5,12 @@ within the grace period, then end.
 """
 
 import asyncio
+import hashlib
 import os
 import signal
 import socket
 import uuid
+from collections.abc import Coroutine
 from pathlib import Path
 
 from schemas.topics import load_topics
@@ -38,7 +40,9 @@ async def run_worker(spec: WorkerSpec, settings: Settings, *, run_dir: Path) -> 
 
     instance = name_instance(settings, spec.name)
     settings = settings.model_copy(update={"instance": instance})
-    slot = Slot(run_dir, f"{settings.prefix}{instance}") if settings.exclusive_instance else None
+    # The same name on another cluster is another slot.
+    place = run_dir / hashlib.sha256(settings.kafka.encode()).hexdigest()[:12]
+    slot = Slot(place, f"{settings.prefix}{instance}") if settings.exclusive_instance else None
     topics = load_topics(settings.topics_file)
     connected = False
     health = Health()
@@ -61,8 +65,8 @@ async def run_worker(spec: WorkerSpec, settings: Settings, *, run_dir: Path) -> 
             incarnation=f"{instance}:{uuid.uuid4().hex[:12]}",
         )
         try:
-            await assembly.start()
-            await assembly.until(stop)
+            if await _unless(stop, assembly.start()):
+                await assembly.until(stop)
         finally:
             await assembly.stop()
     finally:
@@ -77,19 +81,25 @@ async def _connect(cluster: KafkaLog, stop: asyncio.Event) -> bool:
     wait_s = 0.5
     while not stop.is_set():
         try:
-            await cluster.start()
+            return await _unless(stop, cluster.start())
         except Unavailable as error:
             log.warning("waiting for Kafka", detail=str(error), remedy="check ODRADEK_KAFKA, or run `odradek doctor`")
-            await _wait(stop, wait_s)
+            await _unless(stop, asyncio.sleep(wait_s))
             wait_s = min(wait_s * 2, 10.0)
-            continue
-        return True
     return False
 
 
-async def _wait(stop: asyncio.Event, seconds: float) -> None:
+async def _unless(stop: asyncio.Event, doing: Coroutine[None, None, None]) -> bool:
+    """Whether `doing` came to its end before the stop; else it is cancelled."""
+    work = asyncio.create_task(doing)
+    stopped = asyncio.create_task(stop.wait())
     try:
-        async with asyncio.timeout(seconds):
-            await stop.wait()
-    except TimeoutError:
-        return
+        await asyncio.wait({work, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        if not work.done():
+            return False
+        await work
+        return True
+    finally:
+        stopped.cancel()
+        work.cancel()
+        await asyncio.wait({work, stopped})
