@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
 from schemas.inbox import ChunkBatch
-from schemas.raw import RawEnd, RawSlice
+from schemas.raw import RawEnd, RawOrigin, RawSlice
 from services.normalizer.endings import Lost, ending_of
 from services.normalizer.stream import StreamNormalizer
 
@@ -89,6 +89,18 @@ class Streams(Generic[Kept]):
         )
         return Counted(batch, ())
 
+    def abandon(self, origin: RawOrigin) -> tuple[Kept, ...]:
+        """Close a stream that cannot be gone on with, and give back what was kept for it."""
+        stream_id = (origin.turn, origin.generation)
+        stream = self._open.pop(stream_id, None)
+        self._close(stream_id)
+        return () if stream is None else tuple(stream.kept)
+
+    def _close(self, stream_id: StreamId) -> None:
+        self._closed[stream_id] = None
+        if len(self._closed) > CLOSED_KEPT:
+            self._closed.popitem(last=False)
+
     def end(self, raw: RawEnd, written_ms: int) -> Counted[Kept] | Dropped:
         """Take an end. One that somebody else declared has no sequence and comes behind whatever is there."""
         origin = raw.origin
@@ -98,6 +110,8 @@ class Streams(Generic[Kept]):
         stream = self._open.get(stream_id)
         if stream is None:
             if raw.sequence not in (None, 0):
+                # What comes of it later must not open it anew: nothing would ever end it.
+                self._close(stream_id)
                 return Dropped("not the first of its stream")
             stream = _Stream[Kept](origin.instance, StreamNormalizer(origin.dialect, origin.model))
         elif raw.sequence is not None and origin.instance != stream.instance:
@@ -106,10 +120,6 @@ class Streams(Generic[Kept]):
         whole = raw.sequence in (None, stream.next_sequence)
         ending = ending_of(raw, datetime.fromtimestamp(written_ms / 1000, tz=UTC)) if whole else Lost()
         chunks = tuple(stream.normalizer.flush(ending))
-        self._open.pop(stream_id, None)
-        self._closed[stream_id] = None
-        if len(self._closed) > CLOSED_KEPT:
-            self._closed.popitem(last=False)
         batch = ChunkBatch(
             turn=origin.turn,
             generation=origin.generation,
@@ -118,4 +128,6 @@ class Streams(Generic[Kept]):
             chunks=chunks,
             end=raw.ending if whole else "lost",
         )
+        self._open.pop(stream_id, None)
+        self._close(stream_id)
         return Counted(batch, tuple(stream.kept))

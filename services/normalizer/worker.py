@@ -11,7 +11,7 @@ from functools import partial
 from schemas.chunks import ProviderError
 from schemas.headers import Facts, HeaderReader
 from schemas.inbox import GenerationFailed
-from schemas.raw import RawSlice, parse_raw
+from schemas.raw import RawEnd, RawSlice, parse_raw
 from services.normalizer.metrics import BATCHES, DROPPED, OPEN
 from services.normalizer.streams import Dropped, Streams
 from services.runtime.assembly import Context, WorkerSpec
@@ -29,10 +29,21 @@ class Normalizer:
         self._partitions: dict[int, Streams[Pending]] = {}
 
     async def handle(self, inbound: Inbound) -> None:
-        """Normalize one raw record; raises a BadRecord where its headers are not those of one."""
+        """Normalize one raw record; raises a BadRecord where its headers are not those of one.
+
+        An error at a record of a stream ends the stream: its generation ends with the dead letter of this record.
+        """
+        raw = parse_raw(HeaderReader(inbound.record.headers))
+        streams = self._partitions.setdefault(inbound.record.partition, Streams())
+        try:
+            self._normalize(inbound, raw, streams)
+        except Exception:
+            for pending in streams.abandon(raw.origin):
+                pending.release()
+            raise
+
+    def _normalize(self, inbound: Inbound, raw: RawSlice | RawEnd, streams: Streams[Pending]) -> None:
         record = inbound.record
-        raw = parse_raw(HeaderReader(record.headers))
-        streams = self._partitions.setdefault(record.partition, Streams())
         if isinstance(raw, RawSlice):
             outcome = streams.slice(raw, record.value or b"", inbound.hold)
         else:
@@ -54,7 +65,6 @@ class Normalizer:
         try:
             written = inbound.emit(new)
         except RecordTooLarge:
-            # The stream has ended all the same; its generation ends with the dead letter of this record.
             for pending in outcome.settled:
                 pending.release()
             raise

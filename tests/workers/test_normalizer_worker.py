@@ -1,0 +1,161 @@
+"""The normalizer on a real log: the same batches whatever dies, and one stream's trouble is no other's."""
+
+from collections.abc import Callable
+from typing import Any
+
+from schemas.headers import HeaderReader
+from schemas.inbox import ChunkBatch, GenerationFailed
+from schemas.registry import decode
+from services.normalizer.worker import SPEC
+from services.runtime.log import LogRecord, NewRecord
+
+
+def batches(records: list[LogRecord], turn: str | None = None) -> list[ChunkBatch]:
+    found = [decode(record.headers, record.value)[1] for record in records]
+    return [r for r in found if isinstance(r, ChunkBatch) and (turn is None or r.turn == turn)]
+
+
+def shape(records: list[LogRecord], turn: str) -> list[tuple[int, str, str | None]]:
+    return [
+        (b.sequence, "".join(getattr(chunk, "content", "") for chunk in b.chunks), b.end)
+        for b in batches(records, turn)
+    ]
+
+
+async def test_a_kill_in_the_middle_of_streams_changes_no_byte_of_any_batch(
+    cluster: Any, new_stream: Any, channels_of: Any
+) -> None:
+    await cluster.follow("inbox")
+    channels = [channel for partition in range(4) for channel in channels_of(partition, 2)]
+    streams = [new_stream(channel, f"m{channel}") for channel in channels]
+    whole = [stream.whole([f"word {number} " for number in range(6)]) for stream in streams]
+    slot = {"instance": cluster.settings.prefix.strip("-")[-30:], "exclusive_instance": True}
+    first = await cluster.spawn("normalizer", **slot)
+    await cluster.send(*(record for records in whole for record in records[:4]))
+    ended = new_stream(channels[0], "m-ended").whole(["all of it"])
+    await cluster.send(*ended)
+    count = 4 * len(whole) + len(ended)
+    await cluster.until(lambda: len(cluster.firsts("inbox")) == count, "the first half")
+    await first.kill()
+    before = {HeaderReader(r.headers).facts().id: r.value for r in cluster.records["inbox"]}
+    await cluster.send(*(record for records in whole for record in records[4:]))
+    await cluster.spawn("normalizer", **slot)
+    count = sum(len(records) for records in whole) + len(ended)
+    await cluster.until(lambda: len(cluster.firsts("inbox")) == count, "all batches")
+    assert len(cluster.records["inbox"]) > count
+    assert cluster.copies_are_equal("inbox")
+    assert all(
+        record.value == before[facts.id]
+        for record in cluster.records["inbox"]
+        if (facts := HeaderReader(record.headers).facts()).id in before
+    )
+    for stream in streams:
+        own = cluster.firsts("inbox", channel=stream.channel)
+        assert [s for s, _, _ in shape(own, stream.turn)] == list(range(8))
+        assert "".join(text for _, text, _ in shape(own, stream.turn)) == "".join(f"word {n} " for n in range(6))
+
+
+async def test_repetitions_and_losers_change_nothing_and_are_settled(
+    cluster: Any, new_stream: Any, channels_of: Any
+) -> None:
+    await cluster.follow("inbox")
+    worker = await cluster.worker(SPEC)
+    channel = channels_of(0, 1)[0]
+    records = new_stream(channel, "m1").whole(["one ", "two "])
+    loser = new_stream(channel, "m1", instance="provider-1")
+    await cluster.send(
+        records[0], loser.text(0, "other "), records[0], records[1], records[0], records[1], *records[2:]
+    )
+    await cluster.send(*records, loser.text(1, "other "), loser.end(2))
+    await cluster.send(*new_stream(channel, "m2").whole(["next"]))
+    await cluster.until(lambda: len(batches(cluster.records["inbox"], "m2")) == 3, "the next stream")
+    assert shape(cluster.records["inbox"], "m1") == [
+        (0, "one ", None),
+        (1, "two ", None),
+        (2, "", None),
+        (3, "", "eof"),
+    ]
+    await worker.assembly.context.sender.flush()
+    assert worker.feed._owned[0].acks.open == 0
+
+
+async def test_the_records_of_an_open_stream_stay_unfinished_until_its_end(
+    cluster: Any, new_stream: Any, channels_of: Any
+) -> None:
+    await cluster.follow("inbox")
+    worker = await cluster.worker(SPEC)
+    channel, other = channels_of(0, 2)
+    records = new_stream(channel, "m1").whole(["one "])
+    await cluster.send(*records[:-1], *new_stream(other, "m2").whole(["two"]))
+    await cluster.until(lambda: len(cluster.records["inbox"]) == 5, "five batches")
+    await worker.assembly.context.sender.flush()
+    assert worker.feed._owned[0].acks.committable is None
+    await cluster.send(records[-1])
+    await cluster.until(lambda: len(cluster.records["inbox"]) == 6, "the end")
+    await worker.assembly.context.sender.flush()
+    assert worker.feed._owned[0].acks.committable == 6
+
+
+async def test_a_stream_with_a_gap_ends_as_lost(cluster: Any, new_stream: Any, channels_of: Any) -> None:
+    await cluster.follow("inbox")
+    worker = await cluster.worker(SPEC)
+    records = new_stream(channels_of(1, 1)[0], "m1").whole(["one ", "two ", "three "])
+    await cluster.send(records[0], records[2], *records[3:])
+    await cluster.until(lambda: len(cluster.records["inbox"]) == 2, "two batches")
+    first, last = batches(cluster.records["inbox"])
+    assert (first.sequence, last.sequence, last.end) == (0, 1, "lost")
+    await worker.assembly.context.sender.flush()
+    assert worker.feed._owned[1].acks.open == 0
+
+
+async def test_an_end_that_somebody_else_declared_ends_the_stream_as_lost(
+    cluster: Any, new_stream: Any, channels_of: Any
+) -> None:
+    await cluster.follow("inbox")
+    worker = await cluster.worker(SPEC)
+    channel = channels_of(2, 1)[0]
+    stream = new_stream(channel, "m1")
+    await cluster.send(stream.text(0, "one "), new_stream(channel, "m1", instance="provider-1").end(None, "lost"))
+    await cluster.send(stream.text(1, "too late "), stream.end(2))
+    await cluster.send(new_stream(channel, "m2").end(None, "lost"))
+    await cluster.until(lambda: batches(cluster.records["inbox"], "m2"), "the second stream")
+    ended = batches(cluster.records["inbox"], "m1")
+    assert [(b.sequence, b.end) for b in ended] == [(0, None), (1, "lost")]
+    assert [(b.sequence, b.end) for b in batches(cluster.records["inbox"], "m2")] == [(0, "lost")]
+    await worker.assembly.context.sender.flush()
+    assert worker.feed._owned[2].acks.open == 0
+
+
+async def test_a_stream_that_cannot_be_named_in_the_inbox_does_not_hold_its_partition(
+    cluster: Any, new_stream: Any, channels_of: Any
+) -> None:
+    """A turn id over 64 characters and a generation 0 are headers that no record of the inbox may have."""
+    await cluster.follow("inbox", "dead-letters")
+    worker = await cluster.worker(SPEC)
+    channel = channels_of(3, 1)[0]
+    for bad in (new_stream(channel, "m" * 65), new_stream(channel, "m1", generation=0)):
+        await cluster.send(*bad.whole(["one "]))
+    await cluster.send(*new_stream(channel, "m2").whole(["two"]))
+    await cluster.until(lambda: len(batches(cluster.records["inbox"], "m2")) == 3, "the good stream")
+    await cluster.until(lambda: cluster.records["dead-letters"], "dead letters")
+    await worker.assembly.context.sender.flush()
+    assert worker.feed._owned[3].acks.open == 0
+    handler: Any = worker.feed._handler
+    assert handler.open_streams() == 0
+
+
+async def test_a_raw_record_that_is_poison_ends_its_generation(
+    cluster: Any, new_stream: Any, channels_of: Callable[..., list[str]]
+) -> None:
+    await cluster.follow("inbox", "dead-letters")
+    worker = await cluster.worker(SPEC)
+    good = new_stream(channels_of(3, 1)[0], "m1").text(0, "one")
+    headers = tuple((name, b"klingon" if name == "dialect" else value) for name, value in good.headers)
+    await cluster.send(NewRecord("raw", good.key, good.value, headers))
+    await cluster.until(lambda: cluster.records["inbox"] and cluster.records["dead-letters"], "both records")
+    [record] = cluster.records["inbox"]
+    _, failed = decode(record.headers, record.value)
+    assert isinstance(failed, GenerationFailed)
+    assert (failed.turn, failed.generation, failed.error.code) == ("m1", 1, "header_invalid")
+    await worker.assembly.context.sender.flush()
+    assert worker.feed._owned[3].acks.open == 0
