@@ -314,6 +314,7 @@ async def _open(
     make_directory: Callable[[], Path],
     bootstrap: str,
     *,
+    broker: str = "kafka",
     copies: int = 1,
     dialect: str = "openai-chat",
     grace_s: float = 2.5,
@@ -333,6 +334,7 @@ async def _open(
         stack.push_async_callback(provider.stop)
         shared = {
             "ODRADEK_KAFKA": bootstrap,
+            "ODRADEK_BROKER": broker,
             "ODRADEK_PREFIX": prefix,
             "ODRADEK_DISCORD_API": at.api_url,
             "ODRADEK_DISCORD_GATEWAY": at.gateway_url,
@@ -396,7 +398,7 @@ async def _stop(supervisor: Supervisor, grace_s: float) -> None:
 
 @pytest.fixture(scope="module")
 def open_crowd(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> OpenCrowd:
-    """Opens a crowd on the broker at an address: `async with open_crowd(bootstrap, copies=2) as crowd`."""
+    """Opens a crowd on the broker at an address: `async with open_crowd(bootstrap, broker=kind) as crowd`."""
     inner = partial(_open, partial(tmp_path_factory.mktemp, "crowd"))
 
     @asynccontextmanager

@@ -27,7 +27,7 @@ STARTED = Stream((Text("The beginning.\n\nThe rest"),), Hang())
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def crowd(open_crowd: Any, kafka: Any) -> Any:
-    async with open_crowd(kafka.bootstrap) as crowd:
+    async with open_crowd(kafka.bootstrap, broker=kafka.kind) as crowd:
         yield crowd
 
 

@@ -18,7 +18,7 @@ LONG = Stream((Reply(),), pace_ms=5.0)
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def crowd(open_crowd: Any, kafka: Any) -> Any:
-    async with open_crowd(kafka.bootstrap, grace_s=30.0) as crowd:
+    async with open_crowd(kafka.bootstrap, broker=kafka.kind, grace_s=30.0) as crowd:
         yield crowd
 
 
@@ -80,6 +80,24 @@ async def test_a_provider_that_is_told_to_end_finishes_its_stream(crowd: Any) ->
     await crowd.at_rest()
     assert crowd.records["dead-letters"] == []
     assert crowd.leaks() == []
+
+
+async def test_a_rolling_restart_of_everything_neither_ends_nor_repeats_a_turn(crowd: Any) -> None:
+    await crowd.all_ready()
+    talk = crowd.talk()
+    turn = talk.say("Tell me something long.", play=Stream((Reply(),), pace_ms=15.0))
+    await talk.shows(1)
+    for kind in ("provider", "normalizer", "orchestrator", "delivery", "context", "gateway"):
+        [child] = crowd.children(kind)
+        process = child.process
+        process.terminate()
+        if kind != "provider":
+            await process.wait()
+    assert (await talk.finished(turn)).status == "completed"
+    [call] = talk.calls(turn)
+    assert talk.words == whole(call)
+    assert (await talk.finished(talk.say("And again."))).status == "completed"
+    await crowd.at_rest()
 
 
 def _is_lost(read: Any, turn: str) -> bool:

@@ -25,7 +25,9 @@ SHORT_WORDS = ["A", "short", "reply."]
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def crowd(open_crowd: Any, kafka: Any) -> Any:
-    async with open_crowd(kafka.bootstrap, copies=2, environment={"ODRADEK_MODEL": "sandbox-long"}) as crowd:
+    async with open_crowd(
+        kafka.bootstrap, broker=kafka.kind, copies=2, environment={"ODRADEK_MODEL": "sandbox-long"}
+    ) as crowd:
         yield crowd
 
 

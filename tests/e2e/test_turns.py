@@ -31,7 +31,7 @@ HALF = "The first half of a thought.\n\nThe second half begins"
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["openai-chat", "anthropic"])
 async def crowd(request: pytest.FixtureRequest, open_crowd: Any, kafka: Any) -> Any:
-    async with open_crowd(kafka.bootstrap, copies=2, dialect=request.param) as crowd:
+    async with open_crowd(kafka.bootstrap, broker=kafka.kind, copies=2, dialect=request.param) as crowd:
         yield crowd
 
 
