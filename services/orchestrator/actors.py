@@ -9,14 +9,18 @@ import asyncio
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from pydantic import ValidationError
+
 from schemas.turns import TurnFinished
 from services.orchestrator.deadlines import Armed, deadlines
-from services.orchestrator.fold import Event, fold
+from services.orchestrator.fold import Event, UnknownRules, fold
 from services.orchestrator.metrics import ACTORS, SNAPSHOTS, TURNS
 from services.orchestrator.outputs import Output
+from services.orchestrator.rules import RULES, RulesByVersion
 from services.orchestrator.state import ChannelState, UnreadableSnapshot, from_snapshot, to_snapshot
 from services.orchestrator.step import Position
 from services.runtime.clock import Clock
+from services.runtime.errors import Unavailable
 from services.runtime.inbound import Inbound, Pending
 from services.runtime.log import Appended, Log, NewRecord
 from services.runtime.logs import get_logger
@@ -46,6 +50,8 @@ class Actor:
     snapshot_task: "asyncio.Task[None] | None" = None
     snapshot_due: bool = False
     last_snapshot_s: float = 0.0
+    snapshot_timer: asyncio.TimerHandle | None = None
+    written: bool = False
     timer: asyncio.TimerHandle | None = None
     gone: bool = False
 
@@ -53,10 +59,11 @@ class Actor:
 class Actors:
     """All channels of the partitions that the process owns."""
 
-    def __init__(self, read: Log, sender: Sender, clock: Clock) -> None:
+    def __init__(self, read: Log, sender: Sender, clock: Clock, rules: RulesByVersion = RULES) -> None:
         self._log = read
         self._sender = sender
         self._clock = clock
+        self._rules = rules
         self._partitions: dict[int, dict[str, Actor]] = {}
         self._rewrites: dict[int, asyncio.TimerHandle] = {}
         ACTORS.set_function(lambda: sum(len(actors) for actors in self._partitions.values()))
@@ -72,8 +79,10 @@ class Actors:
         for channel, snapshot in snapshots.items():
             try:
                 state = from_snapshot(snapshot)
-            except UnreadableSnapshot as error:
-                log.error("snapshot not usable, the channel starts anew", channel=channel, detail=str(error))
+            except (UnreadableSnapshot, ValidationError) as error:
+                # A validation error quotes the state, so texts of users.
+                detail = str(error) if isinstance(error, UnreadableSnapshot) else "does not fit the state's model"
+                log.error("snapshot not usable, the channel starts anew", channel=channel, detail=detail)
                 continue
             partition = self._log_partition(channel)
             actors = self._partitions.get(partition)
@@ -98,6 +107,7 @@ class Actors:
             for actor in self._partitions.pop(partition, {}).values():
                 actor.gone = True
                 self._disarm(actor)
+                self._cancel_snapshot_timer(actor)
 
     # -- events ----------------------------------------------------------------------------------------------------
 
@@ -115,7 +125,11 @@ class Actors:
                 actor.held.append(inbound.hold())
             return
         before = actor.state
-        folded = fold(before, event, Position(record.offset, record.timestamp_ms))
+        try:
+            folded = fold(before, event, Position(record.offset, record.timestamp_ms), self._rules)
+        except UnknownRules as error:
+            # Not poison: the code that knows the rules is being deployed.
+            raise Unavailable("rules", f"{error}; deploy the orchestrator before the stamp is raised") from error
         for out in folded.outputs:
             actor.unacknowledged.append(inbound.emit(_record(out)))
             if isinstance(out.record, TurnFinished):
@@ -127,22 +141,19 @@ class Actors:
         self._arm(actor)
         if self._wants_snapshot(actor, before):
             self._snapshot(actor)
+        else:
+            self._snapshot_later(actor)
 
     def _wants_snapshot(self, actor: Actor, before: ChannelState) -> bool:
         turn_before = None if before.turn is None else before.turn.id
         turn_now = None if actor.state.turn is None else actor.state.turn.id
-        waited_s = asyncio.get_running_loop().time() - actor.last_snapshot_s
-        return (
-            turn_before not in (None, turn_now)
-            or actor.state.at_rest
-            or len(actor.held) >= SNAPSHOT_EVERY_EVENTS
-            or waited_s >= SNAPSHOT_EVERY_S
-        )
+        return turn_before not in (None, turn_now) or actor.state.at_rest or len(actor.held) >= SNAPSHOT_EVERY_EVENTS
 
     # -- snapshots -------------------------------------------------------------------------------------------------
 
     def _snapshot(self, actor: Actor) -> None:
         """Write a snapshot of the state as it is now; one at a time a channel."""
+        self._cancel_snapshot_timer(actor)
         if actor.snapshot_task is not None:
             actor.snapshot_due = True
             return
@@ -167,14 +178,16 @@ class Actors:
                 )
             )
         except Exception:
-            # Nothing is released: the events stay unfinished and are read again by whoever comes next.
+            # Nothing is released: the events stay unfinished, for a later snapshot or for whoever comes next.
             log.exception("snapshot failed", channel=state.channel_id)
             actor.held[:0] = held
             actor.unacknowledged[:0] = outputs
+            self._snapshot_later(actor)
             return
         finally:
             actor.snapshot_task = None
         SNAPSHOTS.inc()
+        actor.written = True
         actor.settled = max(actor.settled, settles)
         for pending in held:
             pending.release()
@@ -185,8 +198,18 @@ class Actors:
     def _rewrite(self, partition: int) -> None:
         """Write again what was written since the assignment, so that a zombie's late snapshot is not the last one."""
         for actor in self._partitions.get(partition, {}).values():
-            if actor.folded >= 0:
+            if actor.written:
                 self._snapshot(actor)
+
+    def _snapshot_later(self, actor: Actor) -> None:
+        if actor.snapshot_timer is None and not actor.gone:
+            due_s = actor.last_snapshot_s + SNAPSHOT_EVERY_S
+            actor.snapshot_timer = asyncio.get_running_loop().call_at(due_s, self._snapshot, actor)
+
+    def _cancel_snapshot_timer(self, actor: Actor) -> None:
+        if actor.snapshot_timer is not None:
+            actor.snapshot_timer.cancel()
+            actor.snapshot_timer = None
 
     # -- timers ----------------------------------------------------------------------------------------------------
 

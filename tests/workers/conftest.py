@@ -154,19 +154,20 @@ class Cluster:
 
     def firsts(self, *topics: str, channel: str | None = None) -> list[LogRecord]:
         """The first copy of each record, in each topic's order."""
-        found: dict[str, LogRecord] = {}
+        found: dict[tuple[str, str, str], LogRecord] = {}
         for topic in topics:
             for record in self.records[topic]:
                 facts = HeaderReader(record.headers).facts()
                 if channel is None or facts.channel == channel:
-                    found.setdefault(facts.id, record)
+                    found.setdefault((topic, facts.channel, facts.id), record)
         return list(found.values())
 
     def copies_are_equal(self, *topics: str) -> bool:
-        by_id: dict[tuple[str, str], tuple[bytes | None, Any]] = {}
+        by_id: dict[tuple[str, str, str], tuple[bytes | None, Any]] = {}
         for topic in topics:
             for record in self.records[topic]:
-                key = (topic, HeaderReader(record.headers).facts().id)
+                facts = HeaderReader(record.headers).facts()
+                key = (topic, facts.channel, facts.id)
                 if by_id.setdefault(key, (record.value, record.headers)) != (record.value, record.headers):
                     return False
         return True
