@@ -7,6 +7,7 @@ from schemas.inbox import ChunkBatch, DeliveryReceipt, GenerationFailed, Message
 from schemas.stops import StopRequested
 from services.orchestrator.fold import Event, fold
 from services.orchestrator.outputs import Output
+from services.orchestrator.rules import RULES, RulesByVersion
 from services.orchestrator.state import ChannelState
 from services.orchestrator.step import Position
 from services.sandbox.checking.reading import Read
@@ -41,7 +42,7 @@ class Folding:
         return (out for told in self.told.values() for out in told.outputs)
 
 
-def fold_again(channel: str, events: Iterable[Read], wanted: Collection[int]) -> Folding:
+def fold_again(channel: str, events: Iterable[Read], wanted: Collection[int], rules: RulesByVersion = RULES) -> Folding:
     """Fold a channel's readable events, given in offset order. `wanted`: the offsets after which the state is kept."""
     folding = Folding(channel, ChannelState(channel_id=channel))
     left = sorted(set(wanted), reverse=True)
@@ -49,16 +50,16 @@ def fold_again(channel: str, events: Iterable[Read], wanted: Collection[int]) ->
         while left and left[-1] < read.offset:
             folding.states[left.pop()] = folding.state
         if isinstance(read.content, EVENTS):
-            _step(folding, read, read.content)
+            _step(folding, read, read.content, rules)
     for offset in left:
         folding.states[offset] = folding.state
     return folding
 
 
-def _step(folding: Folding, read: Read, event: Event) -> None:
+def _step(folding: Folding, read: Read, event: Event, rules: RulesByVersion) -> None:
     before = folding.state
     try:
-        folded = fold(before, event, Position(read.offset, read.record.timestamp_ms))
+        folded = fold(before, event, Position(read.offset, read.record.timestamp_ms), rules)
     except Exception as error:
         # The worker would put such an event into the dead letters and go on without it.
         folding.failed.append((read, f"{type(error).__name__}: {error}"))

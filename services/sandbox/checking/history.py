@@ -6,6 +6,7 @@ None, and the checks that need it are skipped and named as such.
 
 from dataclasses import dataclass, field
 
+from services.orchestrator.rules import RULES, RulesByVersion
 from services.runtime.log import LogRecord
 
 
@@ -95,10 +96,14 @@ class SnapshotLoaded:
 
 @dataclass(slots=True)
 class History:
-    """One run. `partitions` is the channel topics' number; `at_rest` says that the run waited until nothing went on."""
+    """One run. `partitions` is the channel topics' number; `at_rest` says that the run waited until nothing went on.
+
+    `rules` is what the newest code of the run carried.
+    """
 
     partitions: int
     at_rest: bool
+    rules: RulesByVersion = field(default_factory=lambda: RULES)
     writes: list[Written] = field(default_factory=list[Written])
     calls: list[ProviderCall] = field(default_factory=list[ProviderCall])
     shown: list[ShownMessage] = field(default_factory=list[ShownMessage])

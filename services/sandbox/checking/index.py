@@ -104,7 +104,11 @@ class Index:
             channel: {read.content.settled for read in reads if isinstance(read.content, ChannelSnapshot)}
             for channel, reads in self.snapshots.items()
         }
-        return {channel: fold_again(channel, reads, wanted.get(channel, ())) for channel, reads in self.events.items()}
+        rules = self.history.rules
+        return {
+            channel: fold_again(channel, reads, wanted.get(channel, ()), rules)
+            for channel, reads in self.events.items()
+        }
 
     @cached_property
     def written(self) -> dict[tuple[str, str], Read]:
