@@ -1,0 +1,143 @@
+"""`odradek bench`: how much latency the pipeline adds, how fast stops are, and how many turns run at once."""
+
+import contextlib
+import sys
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+
+import typer
+
+if TYPE_CHECKING:
+    from services.cli.bench_crew import SupervisedCrew
+    from services.sandbox.benchmark.stage import Stage
+    from services.sandbox.provider.neutral import DialectName
+
+Report = TypeVar("Report")
+
+app = typer.Typer(help="Measure whole turns on this machine.", no_args_is_help=True)
+
+BenchKafka = Annotated[
+    str | None,
+    typer.Option("--kafka", metavar="HOST:PORT", help="Use this cluster instead of starting Kafka on this machine."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Rate = Annotated[float, typer.Option("--rate", min=0.1, help="Deltas a second of each turn.")]
+Seconds = Annotated[float, typer.Option("--seconds", min=3, help="How long each load is measured.")]
+Partitions = Annotated[
+    int, typer.Option("--partitions", min=1, help="Partitions of the topics (topics.yaml's 64 take 15 s to make).")
+]
+DialectOption = Annotated[
+    Literal["openai-chat", "anthropic"], typer.Option("--dialect", help="The provider's language.")
+]
+MaxTurns = Annotated[int, typer.Option("--max-turns", min=1, help="The upper bound of the search.")]
+
+
+@app.command("turns")
+def turns(
+    at_once: Annotated[int, typer.Option("--turns", min=1, help="Turns at once.")] = 20,
+    rate: Rate = 20.0,
+    seconds: Seconds = 30.0,
+    races: Annotated[int, typer.Option("--races", min=0, help="How often each stop race is run.")] = 20,
+    max_turns: MaxTurns = 400,
+    skip_search: Annotated[bool, typer.Option("--skip-search", help="Leave out the most turns at once.")] = False,
+    dialect: DialectOption = "openai-chat",
+    partitions: Partitions = 16,
+    kafka: BenchKafka = None,
+    json: Json = False,
+) -> None:
+    """Compare turns through the pipeline with turns through one process without a broker, and race stops against them.
+
+    Examples:
+
+      odradek bench turns
+
+      odradek bench turns --turns 5 --seconds 10 --races 3 --skip-search --json
+    """
+    from services.sandbox.benchmark.report import turns_report
+    from services.sandbox.benchmark.turns import TurnsReport, Wishes, measure_turns
+
+    wishes = Wishes(
+        turns=at_once, rate=rate, seconds=seconds, races=races, most=max(max_turns, at_once), search=not skip_search
+    )
+
+    async def run() -> TurnsReport:
+        async with _stage(kafka, dialect, partitions) as (stage, crew):
+            return await measure_turns(stage, crew, wishes, command=_command(), say=_say)
+
+    _print(_run(run()), turns_report, json=json)
+
+
+@app.command("scale")
+def scale(
+    kind: Annotated[
+        Literal["provider", "normalizer", "orchestrator", "context", "delivery"],
+        typer.Option("--kind", help="The kind of worker of which more processes are run."),
+    ] = "provider",
+    cpu: Annotated[float, typer.Option("--cpu", min=0.02, max=1, help="The share of a core of each process.")] = 0.1,
+    streams: Annotated[int, typer.Option("--streams", min=1, help="Streams that a provider process may hold.")] = 12,
+    rate: Rate = 20.0,
+    seconds: Seconds = 15.0,
+    max_turns: MaxTurns = 200,
+    dialect: DialectOption = "openai-chat",
+    partitions: Partitions = 16,
+    kafka: BenchKafka = None,
+    json: Json = False,
+) -> None:
+    """Find the turns at once that 1, 2 and 4 processes of a kind hold, each capped, so that the machine is not the limit.
+
+    Example: odradek bench scale --kind provider --seconds 15
+    """
+    from services.sandbox.benchmark.report import scale_report
+    from services.sandbox.benchmark.scale import Wishes, measure_scale
+
+    wishes = Wishes(kind=kind, share=cpu, streams=streams, rate=rate, seconds=seconds, most=max_turns)
+    measured = measure_scale(lambda: _stage(kafka, dialect, partitions), wishes, command=_command(), say=_say)
+    _print(_run(measured), scale_report, json=json)
+
+
+@contextlib.asynccontextmanager
+async def _stage(
+    kafka: str | None, dialect: "DialectName", partitions: int
+) -> "AsyncGenerator[tuple[Stage, SupervisedCrew]]":
+    """A stage and an empty crew; at the end all processes are gone."""
+    import tempfile
+    from pathlib import Path
+
+    from services.cli.bench_crew import SupervisedCrew
+    from services.cli.supervisor import Supervisor
+    from services.sandbox.benchmark.stage import open_stage
+
+    directory = Path(tempfile.mkdtemp(prefix="odradek-bench-"))
+    _say(f"the logs of all processes: {directory}")
+    async with open_stage(directory, kafka=kafka, dialect=dialect, partitions=partitions, say=_say) as stage:
+        supervisor = Supervisor(directory, _say)
+        try:
+            yield stage, SupervisedCrew(supervisor)
+        finally:
+            await supervisor.stop(within_s=4.0)
+
+
+def _run(measuring: "Coroutine[None, None, Report]") -> "Report":
+    import logging
+
+    import uvloop
+
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)  # new topics have no leaders for a moment
+    return uvloop.run(measuring)
+
+
+def _print(report: "Report", as_text: "Callable[[Report], str]", *, json: bool) -> None:
+    if json:
+        import orjson
+
+        print(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
+    else:
+        print(as_text(report))
+
+
+def _command() -> str:
+    return " ".join(["odradek", *sys.argv[1:]])
+
+
+def _say(line: str) -> None:
+    print(f"odradek: {line}", file=sys.stderr, flush=True)
