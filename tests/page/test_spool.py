@@ -17,7 +17,7 @@ from services.runtime.dead_letters import dead_letter
 from services.runtime.log import LogRecord
 from services.runtime.outputs import output
 from services.sandbox.page.spool import TURNS, Spool
-from services.sandbox.page.turn import ROWS, TURN_BYTES, VALUE_BYTES
+from services.sandbox.page.turn import ROWS, STREAM_ROWS, TURN_BYTES, VALUE_BYTES
 
 
 def test_a_turn_is_wound_from_its_message_to_its_end(turn, reading) -> None:
@@ -196,15 +196,25 @@ def test_the_oldest_turn_makes_room_and_stays_forgotten(make_turn, reading) -> N
     assert spool.turns()[0]["turn"] == turns[-1].turn
 
 
-def test_beyond_500_records_a_turn_goes_on_without_rows(turn, reading) -> None:
+def test_a_long_stream_leaves_room_for_the_turns_end(turn, reading) -> None:
     spool = Spool()
-    for number in range(ROWS + 10):
+    for number in range(STREAM_ROWS + 10):
         wound = spool.add(reading.read(turn.slice(b"x", number), number))
     assert wound is not None
     assert wound.row is None
-    spool.add(reading.read(turn.finished(), ROWS + 10))
+    ended = spool.add(reading.read(turn.finished(), STREAM_ROWS + 10))
+    assert ended is not None
+    assert ended.row is not None
     (view,) = spool.turns()
-    assert (view["rows"], view["kept"], view["status"]) == (ROWS + 11, ROWS, "completed")
+    assert (view["rows"], view["kept"], view["status"]) == (STREAM_ROWS + 11, STREAM_ROWS + 1, "completed")
+
+
+def test_a_turn_has_500_rows_at_most(turn, reading) -> None:
+    spool = Spool()
+    for number in range(ROWS + 10):
+        spool.add(reading.read(turn.text("x", number), number))
+    (view,) = spool.turns()
+    assert (view["rows"], view["kept"]) == (ROWS + 10, ROWS)
 
 
 def test_the_bytes_of_a_turn_are_bounded(turn, reading) -> None:

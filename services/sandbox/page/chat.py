@@ -49,7 +49,8 @@ class Chat:
                 try:
                     await self._follow(session)
                 except (aiohttp.ClientError, TimeoutError, ValidationError, ValueError) as error:
-                    log.info("the local Discord cannot be followed", error=type(error).__name__)
+                    if self.status != "reconnecting":
+                        log.warning("the local Discord cannot be followed", error=type(error).__name__)
                 self._tell_status("reconnecting")
                 await asyncio.sleep(_AGAIN_S)
 

@@ -44,6 +44,7 @@ class Feed:
         self._topics = topics
         self._made_ms = clock.now_ms()
         self._last_ms = 0
+        self._reason = ""
         self._hub = hub
         self._on_record = on_record
         self._on_status = on_status
@@ -54,13 +55,14 @@ class Feed:
             await self._hub.until_heard()
             try:
                 await self._read()
+                self._reason = ""
                 self._on_status("connecting")
                 continue
             except OdradekError as error:
-                log.info("the log cannot be read", error=str(error))
+                self._note(str(error))
             # A client's own errors (aiokafka has many) are outages too: the page waits for the log whatever it does.
             except Exception as error:
-                log.warning("the log cannot be read", error=type(error).__name__)
+                self._note(type(error).__name__)
             self._on_status("reconnecting")
             await asyncio.sleep(_AGAIN_S)
 
@@ -80,8 +82,15 @@ class Feed:
             for tail in tails:
                 stack.push_async_callback(tail.stop)
                 await tail.start()
+            self._reason = ""
             self._on_status("connected")
             await self._watch(admin)
+
+    def _note(self, reason: str) -> None:
+        """Log why the log cannot be read, once until that changes."""
+        if reason != self._reason:
+            self._reason = reason
+            log.warning("the log cannot be read", reason=reason)
 
     def _take(self, record: LogRecord) -> None:
         self._last_ms = max(self._last_ms, record.timestamp_ms)

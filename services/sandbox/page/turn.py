@@ -11,10 +11,12 @@ from services.sandbox.page.hops import Hops
 from services.sandbox.page.jsontypes import RecordView, RowView, TurnView
 
 ROWS = 500
+STREAM_ROWS = 400
 VALUE_BYTES = 64 * 1024
 TURN_BYTES = 1024 * 1024
 HEADER_BYTES = 4 * 1024
 _NAME_CHARS = 60
+_STREAM = ("RawSlice", "ChunkBatch")
 _BARE_TOPICS = ("raw", "dead-letters")
 
 
@@ -56,7 +58,10 @@ class Turn:
     kept: dict[str, _Kept] = field(default_factory=dict[str, _Kept])
 
     def wind(self, read: ReadRecord) -> RowView | None:
-        """Take a record; returns its row where there was room for one. Beyond 500 records only the facts count."""
+        """Take a record; returns its row where there was room for one.
+
+        Of 500 rows 100 are left to what is no slice or batch of a stream, so that a long turn's end is seen.
+        """
         record = read.record
         self.count += 1
         self.last_ms = max(self.last_ms, record.timestamp_ms)
@@ -66,7 +71,7 @@ class Turn:
         generation = number(read.headers.get("generation") or effect_of(read.content)[1])
         self.generations = max(self.generations, generation or 0)
         self._learn(read)
-        if len(self.kept) >= ROWS:
+        if len(self.kept) >= (STREAM_ROWS if read.type in _STREAM else ROWS):
             return None
         row = RowView(
             key=f"{record.topic}.{record.partition}.{record.offset}.{record.timestamp_ms}",

@@ -30,6 +30,7 @@ export class Channel {
 
   put(message) {
     const known = this.messages.has(message.id);
+    if (!known && message.author.id === this.act.me()) this.box.scrollTop = this.box.scrollHeight;
     this.messages.set(message.id, message);
     this.typing.delete(message.author.id);
     this.showTyping();

@@ -19,6 +19,7 @@ export class Spool {
     this.chosen = null;
     this.rows = [];
     this.keys = new Set();
+    this.arrived = [];
     this.list = byId("records");
     this.box = byId("records-scroll");
     this.thread = new Thread((key) => this.open(key));
@@ -47,7 +48,7 @@ export class Spool {
       this.turns.delete(oldest.turn);
     }
     this.keepUp();
-    if (row && turn.turn === this.chosen) keepingEnd(this.box, () => this.insert(row));
+    if (row && turn.turn === this.chosen) this.arrived.push(row);
     this.later();
   }
 
@@ -67,6 +68,7 @@ export class Spool {
     this.chosen = name;
     this.rows = [];
     this.keys = new Set();
+    this.arrived = [];
     this.list.replaceChildren();
     this.later();
     if (name === null) return;
@@ -138,12 +140,14 @@ export class Spool {
     place.replaceChildren(await detail(this.chosen, key));
   }
 
-  // Draws once a frame, however many records came.
+  // Draws a few times a second, however many records come, and less often the more there is to draw.
   later() {
-    this.drawing ??= requestAnimationFrame(() => {
-      this.drawing = null;
-      this.draw();
-    });
+    this.drawing ??= setTimeout(() => {
+      requestAnimationFrame(() => {
+        this.drawing = null;
+        this.draw();
+      });
+    }, Math.min(250, this.rows.length));
   }
 
   draw() {
@@ -152,17 +156,23 @@ export class Spool {
     byId("unwound").hidden = !turn;
     this.drawPicker();
     if (!turn) return;
-    for (const item of this.list.children) {
-      const age = String(Number(item.dataset.at) - turn.began_ms);
-      const place = item.firstElementChild.firstElementChild;
-      if (place.textContent !== age) place.textContent = age;
-    }
+    if (this.arrived.length) keepingEnd(this.box, () => this.arrived.splice(0).forEach((row) => this.insert(row)));
+    this.drawAges(turn);
     const more = turn.rows - turn.kept;
     byId("records-more").hidden = more === 0;
     byId("records-more").textContent = `… and ${more} more that are not kept here`;
     this.drawFacts(turn);
     this.hops.draw(turn);
     this.thread.draw(turn, this.rows, TOPICS);
+  }
+
+  // A turn without a message of its own begins earlier once an older record of it is read.
+  drawAges(turn) {
+    for (const item of this.list.children) {
+      if (item.dataset.began === String(turn.began_ms)) continue;
+      item.dataset.began = turn.began_ms;
+      item.firstElementChild.firstElementChild.textContent = Number(item.dataset.at) - turn.began_ms;
+    }
   }
 
   drawFacts(turn) {
