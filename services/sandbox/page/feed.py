@@ -55,7 +55,6 @@ class Feed:
             await self._hub.until_heard()
             try:
                 await self._read()
-                self._reason = ""
                 self._on_status("connecting")
                 continue
             except OdradekError as error:
@@ -78,8 +77,8 @@ class Feed:
             stack.push_async_callback(opened.stop)
             await opened.start()
             since_ms = max(self._made_ms, self._last_ms - _OVERLAP_MS)
-            tails = [opened.tail(topic, since_ms=since_ms, on_record=self._take) for topic in self._topics.topics]
-            for tail in tails:
+            for topic in self._topics.topics:
+                tail = opened.tail(topic, since_ms=since_ms, on_record=self._take)
                 stack.push_async_callback(tail.stop)
                 await tail.start()
             self._reason = ""
