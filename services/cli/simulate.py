@@ -13,7 +13,9 @@ def run(
     fault: Annotated[
         list[str] | None, typer.Option("--fault", help="Only this fault; may be given several times. All if left out.")
     ] = None,
-    processes: Annotated[int | None, typer.Option("--processes", min=1, help="Processes; one a core if left out.")] = None,
+    processes: Annotated[
+        int | None, typer.Option("--processes", min=1, help="Processes; one a core if left out.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Run whole turns with kills, freezes, lost acknowledgements and absences in virtual time, and check what came out.
@@ -51,9 +53,8 @@ def run(
     first_seeds: dict[int, int] = {}
     violations: list[dict[str, int | str | None]] = []
     defects: list[tuple[int, str]] = []
-    done = 0
-    for result in run_campaign(range(first, first + seeds), faults, processes=processes):
-        done += 1
+    campaign = run_campaign(range(first, first + seeds), faults, processes=processes)
+    for done, result in enumerate(campaign, start=1):
         for number in {violation.invariant for violation in result.violations}:
             found[number] += 1
             first_seeds[number] = min(result.seed, first_seeds.get(number, result.seed))
@@ -74,11 +75,15 @@ def run(
     if json:
         import orjson
 
-        print(orjson.dumps({"seeds": seeds, "from": first, "faults": sorted(faults), "violations": violations}).decode())
+        print(
+            orjson.dumps({"seeds": seeds, "from": first, "faults": sorted(faults), "violations": violations}).decode()
+        )
     else:
         print(f"{seeds} seeds from {first}, {time.monotonic() - began:.0f} s, faults: {', '.join(sorted(faults))}")
         for number, count in sorted(found.items()):
-            print(f"invariant {number} broken in {count} seeds, first in {first_seeds[number]}: {INVARIANTS[number][0]}")
+            print(
+                f"invariant {number} broken in {count} seeds, first in {first_seeds[number]}: {INVARIANTS[number][0]}"
+            )
         for seed, defect in sorted(defects)[:3]:
             print(f"seed {seed} failed:\n{defect}")
         if not violations:

@@ -9,7 +9,6 @@ from schemas.inbox import Author, FoldSettings, MessageReceived
 from services.runtime.log import NewRecord
 from services.runtime.outputs import output
 
-RULES_VERSION = 1
 CONTENT_LIMIT = 8_000
 NAME_LIMIT = 100
 
@@ -34,7 +33,9 @@ class SeenMessage:
     reply_to_author: int | None = None
 
 
-def admit(message: SeenMessage, *, bot_id: int, settings: FoldSettings) -> MessageReceived | None:
+def admit(
+    message: SeenMessage, *, bot_id: int, settings: FoldSettings, rules_version: int = 1
+) -> MessageReceived | None:
     """The record for a message that is addressed to the bot, None for any other.
 
     Addressed: a direct message, a reply to the bot, a mention of it. Bots and webhooks count only where they mention
@@ -56,7 +57,7 @@ def admit(message: SeenMessage, *, bot_id: int, settings: FoldSettings) -> Messa
         reply_to=None if message.reply_to is None else str(message.reply_to),
         source=source,
         settings=settings,
-        rules_version=RULES_VERSION,
+        rules_version=rules_version,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import discord
 
-from schemas.inbox import FoldSettings
+from schemas.inbox import FoldSettings, MessageReceived
 from services.gateway.admission import SeenMessage, admit, inbox_record
 from services.gateway.metrics import BACKFILLED, BACKFILLS_FAILED, RECEIVED, UNACKNOWLEDGED
 from services.gateway.watermarks import Watermarks
@@ -42,9 +42,21 @@ class History(Protocol):
 
 
 class Intake:
-    """One gateway process's way into the inbox. `limit`: messages that may wait for the log's acknowledgement."""
+    """One gateway process's way into the inbox. `limit`: messages that may wait for the log's acknowledgement.
 
-    def __init__(self, send: Send, watermarks: Watermarks, *, limit: int = 1_000, retry_s: float = 1.0) -> None:
+    `rules_version` is stamped on every message; the turn keeps it.
+    """
+
+    def __init__(
+        self,
+        send: Send,
+        watermarks: Watermarks,
+        *,
+        limit: int = 1_000,
+        retry_s: float = 1.0,
+        rules_version: int = 1,
+    ) -> None:
+        self._rules_version = rules_version
         self._send = send
         self._watermarks = watermarks
         self._limit = limit
@@ -74,7 +86,7 @@ class Intake:
             self._hold(behind, message)
         elif self._unacknowledged < self._limit:
             self._decide(message)
-        elif admit(message, bot_id=self._bot_id, settings=self._settings) is not None:
+        elif self._admit(message) is not None:
             mark = self._watermarks.of(message.channel_id)
             behind = self._fall_behind(
                 message.channel_id, message.guild_id, message.id - 1 if mark is None else mark.seen
@@ -94,7 +106,7 @@ class Intake:
             await asyncio.wait(self._tasks)
 
     def _decide(self, message: SeenMessage) -> None:
-        received = admit(message, bot_id=self._bot_id, settings=self._settings)
+        received = self._admit(message)
         self._watermarks.saw(message.channel_id, message.guild_id, message.id, addressed=received is not None)
         if received is None:
             return
@@ -104,6 +116,9 @@ class Intake:
         if self._unacknowledged >= self._limit:
             self._space.clear()
         self._send(inbox_record(received)).add_done_callback(self._acknowledged)
+
+    def _admit(self, message: SeenMessage) -> MessageReceived | None:
+        return admit(message, bot_id=self._bot_id, settings=self._settings, rules_version=self._rules_version)
 
     def _acknowledged(self, _: "asyncio.Future[Appended]") -> None:
         self._unacknowledged -= 1

@@ -18,7 +18,7 @@ async def build(context: Context) -> None:
     token(context.settings)
     shard_id, shard_count = context.settings.shard
     watermarks = Watermarks()
-    intake = Intake(context.sender.send, watermarks)
+    intake = Intake(context.sender.send, watermarks, rules_version=context.settings.rules_version)
     stops = Stops(context.sender.send)
 
     def new_client() -> GatewayClient:

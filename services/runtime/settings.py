@@ -76,6 +76,10 @@ class Settings(BaseSettings):
     discord_shards: Annotated[str, Field(pattern=r"^[0-9]+/[1-9][0-9]*$")] = Field(
         "0/1", description="which shard this gateway process is, and of how many: 0/2 and 1/2 for two"
     )
+    rules_version: Annotated[int, Field(ge=1)] = Field(
+        1,
+        description="the rules that new turns are decided by; raise it after every orchestrator has the code for them",
+    )
     discord_history: Annotated[int, Field(ge=1, le=100)] = Field(40, description="messages of history that a turn sees")
 
     # -- the model, until a catalog says otherwise -----------------------------------------------------------------

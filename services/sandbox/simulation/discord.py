@@ -6,6 +6,7 @@ A request takes effect when it arrives, whatever has become of the host that sen
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from schemas.deliveries import ClearStopButton, SendText
 from schemas.inbox import Failed, Sent
@@ -14,6 +15,7 @@ from services.gateway.admission import SeenMessage
 from services.runtime.errors import Unavailable
 from services.sandbox.simulation.cluster import EPOCH_MS, Cluster
 
+Result = TypeVar("Result")
 BOT_ID = 4
 GUILD_ID = 5
 NONCE_S = 150.0
@@ -83,10 +85,10 @@ class SimulatedChannels:
     def __init__(self, discord: SimulatedDiscord) -> None:
         self._discord = discord
 
-    async def _arrive(self, effect: Callable[[], object]) -> object:
-        """Send a request: it takes effect later, also without us; the answer may get lost."""
+    async def _arrive(self, effect: Callable[[], Result]) -> Result:
+        """Send a request: it takes effect later, also without us; the answer may get lost. Raises Unavailable then."""
         discord, cluster = self._discord, self._discord.cluster
-        answer: asyncio.Future[object] = cluster.loop.create_future()
+        answer: asyncio.Future[Result | None] = cluster.loop.create_future()
         lost = cluster.dice.random() < discord.lost_answers
 
         def arrived() -> None:
@@ -95,14 +97,14 @@ class SimulatedChannels:
             cluster.later(cluster.dice.uniform(0.005, 0.05), _answer, answer, result, failed or lost)
 
         cluster.later(cluster.dice.uniform(0.005, 0.08), arrived)
-        return await answer
+        result = await answer
+        if result is None:
+            raise Unavailable("discord", "no answer")
+        return result
 
     async def post(self, order: SendText, nonce: str) -> Sent | Failed:
         """Make one message."""
-        made = await self._arrive(lambda: self._discord.take_post(order, nonce))
-        if not isinstance(made, Message):
-            raise Unavailable("discord", "no answer")
-        return Sent(message_id=str(made.message_id))
+        return Sent(message_id=str((await self._arrive(lambda: self._discord.take_post(order, nonce))).message_id))
 
     async def find(self, order: SendText, since_ms: int, others: frozenset[str]) -> Sent | None:
         """Look through the channel."""
@@ -170,6 +172,6 @@ def seen(message: Message) -> SeenMessage:
     )
 
 
-def _answer(answer: "asyncio.Future[object]", result: object, lost: bool) -> None:
+def _answer(answer: "asyncio.Future[Result | None]", result: Result, lost: bool) -> None:
     if not answer.done():
         answer.set_result(None if lost else result)

@@ -6,8 +6,13 @@ from typing import Literal, get_args
 
 from services.sandbox.simulation.workers import KINDS
 
-FaultName = Literal["kill", "sigterm", "sigstop", "evict", "ack-lost", "broker-away", "skew", "discord-away"]
+FaultName = Literal[
+    "kill", "sigterm", "sigstop", "evict", "ack-lost", "broker-away", "skew", "discord-away", "code-change"
+]
 FAULTS: tuple[FaultName, ...] = get_args(FaultName)
+LASTING: tuple[FaultName, ...] = ("ack-lost", "skew", "code-change")
+"""Faults that are no single blow: they last for the run, or have a plan of their own."""
+
 ACTIVE_S = 40.0
 """Faults begin within these seconds; messages come within them too."""
 
@@ -23,6 +28,15 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeChange:
+    """A deployment: from `at` on each process is replaced, `each_s` apart; then the stamp is raised."""
+
+    at: float
+    each_s: float
+    by: Literal["kill", "sigterm"]
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """All faults of a run. `skew_ms` is each slot's clock; `restarts` says whether killed processes come back soon."""
 
@@ -30,6 +44,7 @@ class Plan:
     skew_ms: dict[str, int]
     processes: dict[str, int]
     restarts: bool
+    change: "CodeChange | None"
     lost_acks: float
     lost_answers: float
     provider_trouble: float
@@ -46,7 +61,7 @@ def draw_plan(dice: Random, allowed: frozenset[FaultName]) -> Plan:
     if not restarts:
         processes = {kind: 1 if kind == "gateway" else 2 for kind in KINDS}
     slots = [f"{kind}-{number}" for kind in KINDS for number in range(processes[kind])]
-    timed: list[FaultName] = [f for f in FAULTS if f in allowed and f not in ("ack-lost", "skew")]
+    timed: list[FaultName] = [f for f in FAULTS if f in allowed and f not in LASTING]
     faults: list[Planned] = []
     if timed:
         count = dice.choice((0, 1, 2, 4, 8, 12))
@@ -57,10 +72,15 @@ def draw_plan(dice: Random, allowed: frozenset[FaultName]) -> Plan:
         skew_ms={slot: dice.choice((0, -60_000, 60_000)) if skewed else 0 for slot in slots},
         processes=processes,
         restarts=restarts,
+        change=_deployment(dice) if "code-change" in allowed and dice.random() < 0.4 else None,
         lost_acks=dice.choice((0.0, 0.01, 0.05)) if "ack-lost" in allowed else 0.0,
         lost_answers=dice.choice((0.0, 0.1)) if "discord-away" in allowed else 0.0,
         provider_trouble=dice.choice((0.0, 0.0, 0.3)),
     )
+
+
+def _deployment(dice: Random) -> CodeChange:
+    return CodeChange(dice.uniform(2.0, ACTIVE_S * 0.6), dice.uniform(0.2, 2.0), dice.choice(("kill", "sigterm")))
 
 
 def _one(dice: Random, fault: FaultName, slots: list[str]) -> Planned:
@@ -74,5 +94,5 @@ def _one(dice: Random, fault: FaultName, slots: list[str]) -> Planned:
             return Planned(at, fault, seconds=dice.choice((1.0, 10.0, 50.0)))
         case "discord-away":
             return Planned(at, fault, seconds=dice.choice((1.0, 10.0, 90.0, 360.0)))
-        case "ack-lost" | "skew":
-            raise ValueError(f"{fault} lasts for the whole run")
+        case "ack-lost" | "skew" | "code-change":
+            raise ValueError(f"{fault} is no single blow")

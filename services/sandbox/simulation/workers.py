@@ -10,7 +10,9 @@ from services.gateway.recent import read_recent
 from services.gateway.stops import Stops
 from services.gateway.watermarks import Watermarks
 from services.normalizer import worker as normalizer
-from services.orchestrator import worker as orchestrator
+from services.orchestrator.actors import Actors
+from services.orchestrator.rules import RulesByVersion
+from services.orchestrator.worker import Orchestrator
 from services.provider.credentials import Credentials
 from services.provider.streaming import Streams
 from services.provider.worker import Provider
@@ -40,8 +42,10 @@ def spec_of(
     discord: SimulatedDiscord,
     provider: SimulatedProvider,
     connected: Callable[[Host, GatewaySession], None],
+    rules: RulesByVersion,
+    stamp: Callable[[], int],
 ) -> WorkerSpec:
-    """The worker's spec for one host."""
+    """The worker's spec for one host. `rules` is what its code carries, `stamp` the gateway's present setting."""
 
     async def context(context: Context) -> Handler:
         return Prompter(context.settings, SimulatedHistory(discord))
@@ -65,7 +69,8 @@ def spec_of(
 
     async def gateway(context: Context) -> None:
         watermarks = Watermarks()
-        session = GatewaySession(Intake(context.sender.send, watermarks), Stops(context.sender.send))
+        intake = Intake(context.sender.send, watermarks, rules_version=stamp())
+        session = GatewaySession(intake, Stops(context.sender.send))
 
         async def run() -> None:
             await read_recent(context.log, watermarks, now_ms=context.clock.now_ms(), shard_id=0, shard_count=1)
@@ -75,12 +80,15 @@ def spec_of(
         context.add_background(run)
         context.on_stop(session.intake.close)
 
+    async def orchestrating(context: Context) -> Handler:
+        return Orchestrator(Actors(context.log, context.sender, context.clock, rules))
+
     builds: dict[str, Callable[[Context], Awaitable[Handler | None]]] = {
         "context": context,
         "delivery": delivery,
         "gateway": gateway,
         "normalizer": normalizer.build,
-        "orchestrator": orchestrator.build,
+        "orchestrator": orchestrating,
         "provider": providing,
     }
     reads = {

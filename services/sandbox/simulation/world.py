@@ -9,6 +9,7 @@ from schemas.errors import BadRecord
 from schemas.headers import HeaderReader
 from schemas.topics import Topics, load_topics
 from services.gateway.stops import kill_channel, stop_turn
+from services.orchestrator.rules import RULES, Rules, RulesByVersion
 from services.runtime.assembly import Assembly
 from services.runtime.health import Health
 from services.runtime.log import LogRecord
@@ -29,6 +30,11 @@ CHANNELS = (101, 102, 103)
 USERS = (11, 12)
 REST_WITHIN_S = 2_400.0
 SETTLE_S = 8.0
+STAMP_AFTER_S = 1.0
+OLD_RULES: RulesByVersion = RULES
+NEW_RULES: RulesByVersion = {**RULES, max(RULES) + 1: Rules(segment_limit=400, line_group=60)}
+"""What the code before and after a deployment carries; the new rules cut text elsewhere."""
+
 SPEC_SETTINGS = {
     "broker": "kafka",
     "discord_token": "simulated",
@@ -57,6 +63,7 @@ class _Slot:
     name: str
     kind: str
     life: int = 0
+    new_code: bool = False
     host: Host | None = None
     log: SimulatedLog | None = None
     stopping: asyncio.Event | None = None
@@ -85,6 +92,7 @@ class World:
         self._started: set[str] = set()
         self._finished: set[str] = set()
         self._healed = False
+        self.raised = False
         self._hosts: list[Host] = []
         self.cluster.watchers.append(self._watch)
 
@@ -101,6 +109,7 @@ class World:
             self._boot(slot)
         for planned in self.plan.faults:
             self._at(planned.at, lambda planned=planned: self._strike(planned))
+        self._plan_deployment()
         self._plan_users()
         self._at(ACTIVE_S / 2, lambda: self.cluster.compact("channels"))
         await asyncio.sleep(ACTIVE_S)
@@ -159,7 +168,15 @@ class World:
             self.cluster, self.coordinator, host, slot.name, lambda: self.dice.random() < self.plan.lost_acks
         )
         assembly = Assembly(
-            spec_of(slot.kind, host, self.discord, self.provider, self._connected),
+            spec_of(
+                slot.kind,
+                host,
+                self.discord,
+                self.provider,
+                self._connected,
+                NEW_RULES if slot.new_code else OLD_RULES,
+                lambda: max(NEW_RULES) if self.raised else max(OLD_RULES),
+            ),
             settings=Settings(instance=slot.name, **SPEC_SETTINGS),  # pyright: ignore[reportArgumentType]
             topics=self.topics,
             cluster=slot.log,
@@ -220,13 +237,13 @@ class World:
             case _:
                 return
 
-    def _kill(self, slot: _Slot, host: Host) -> None:
+    def _kill(self, slot: _Slot, host: Host, *, again: bool = False) -> None:
         self._note(f"{slot.name} is killed")
         host.dead = True
         self.sessions.pop(host, None)
         self.provider.died(host)
         slot.host = None
-        if self.plan.restarts or self._healed:
+        if again or self.plan.restarts or self._healed:
             self._at(self.loop.time() + self.dice.uniform(0.2, 3.0), lambda: self._reboot(slot))
 
     def _reboot(self, slot: _Slot) -> None:
@@ -243,6 +260,37 @@ class World:
         if not host.dead:
             self._note(f"{host.name} goes on")
             self.loop.thaw(host)
+
+    # -- deployments -----------------------------------------------------------------------------------------------
+
+    def _plan_deployment(self) -> None:
+        change = self.plan.change
+        if change is None:
+            return
+        workers = [slot for slot in self.slots.values() if slot.kind != "gateway"]
+        for number, slot in enumerate(workers):
+            self._at(change.at + number * change.each_s, lambda slot=slot: self._deploy(slot))
+
+    def _deploy(self, slot: _Slot) -> None:
+        """Give the slot the new code; a process that is dead or frozen gets it with its next life."""
+        change = self.plan.change
+        slot.new_code = True
+        self._note(f"{slot.name} is given new code")
+        if change is not None and slot.host is not None:
+            if change.by == "kill" or slot.host.frozen or slot.stopping is None:
+                self._kill(slot, slot.host, again=True)
+            else:
+                slot.host.run(slot.stopping.set)
+        if all(other.new_code for other in self.slots.values() if other.kind == "orchestrator"):
+            self._at(self.loop.time() + STAMP_AFTER_S, self._raise_stamp)
+
+    def _raise_stamp(self) -> None:
+        if not self.raised:
+            self.raised = True
+            self._note("the stamp of new messages is raised")
+            for slot in self.slots.values():
+                if slot.kind == "gateway" and slot.host is not None:
+                    self._kill(slot, slot.host, again=True)
 
     # -- users -----------------------------------------------------------------------------------------------------
 
@@ -296,6 +344,7 @@ class World:
         return History(
             partitions=PARTITIONS,
             at_rest=at_rest,
+            rules=NEW_RULES,
             writes=[Written(at, order, record) for order, (at, record) in enumerate(cluster.history)],
             calls=[
                 ProviderCall(
