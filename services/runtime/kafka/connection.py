@@ -9,7 +9,7 @@ from services.runtime.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class BrokerProfile:
-    """What differs between Kafka and the embedded broker, as measured (docs/decisions/broker-profiles.md).
+    """What differs between Kafka and the embedded broker, as measured (docs/decisions/0004-broker-profiles.md).
 
     `fetch_wait_ms`: Kafka wakes a waiting fetch on produce, the embedded broker does not. `linger_ms`: 0 gives Kafka its
     lowest latency. `session_ms`: how long a silent group member keeps its partitions.
