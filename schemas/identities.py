@@ -8,6 +8,12 @@ def turn_of_message(message_id: str) -> str:
     return f"m{message_id}"
 
 
+def message_of_turn(turn: str) -> str:
+    """The snowflake of the message that started the turn; "0" for a turn of another kind."""
+    snowflake = turn.removeprefix("m")
+    return snowflake if snowflake.isascii() and snowflake.isdigit() else "0"
+
+
 def stream_effect(turn: str, generation: int) -> str:
     """The effect id under which a provider call is claimed."""
     return f"stream:{turn}:{generation}"

@@ -13,10 +13,10 @@ class Channels(Protocol):
         """Make one message. Discord itself drops a repetition of the nonce for a few minutes."""
         ...
 
-    async def find(self, order: SendText, since_ms: int, others: frozenset[str]) -> Sent | None:
-        """Look whether the message is there: the bot's own, the same text, made at `since_ms` or later.
+    async def find(self, order: SendText, after: str, others: frozenset[str]) -> Sent | None:
+        """Look whether the message is there: the bot's own, the same text, with a higher id than `after`.
 
-        `others` are message ids that are known to be other outputs; `since_ms` is in ms since 1970.
+        `others` are message ids that are known to be other outputs.
         """
         ...
 

@@ -11,8 +11,7 @@ from services.runtime.logs import get_logger
 
 logger = get_logger("delivery.discord")
 
-_LOOKED_AT = 100
-_DISCORD_EPOCH_MS = 1_420_070_400_000
+_LOOKED_AT = 300
 _NO_HISTORY_FOR_REPLY = 160002
 
 
@@ -60,16 +59,17 @@ class DiscordChannels:
             made = await channel.send(order.text, nonce=nonce, allowed_mentions=silent, reference=reference)
         return Sent(message_id=str(made.id))
 
-    async def find(self, order: SendText, since_ms: int, others: frozenset[str]) -> Sent | None:
-        """Look through the channel's messages since then; None also where history is closed to the bot."""
+    async def find(self, order: SendText, after: str, others: frozenset[str]) -> Sent | None:
+        """Look through the channel's messages after one; None also where history is closed to the bot."""
         user = self._client.user
         if user is None:
             return None
         channel = self._client.get_partial_messageable(int(order.channel_id))
-        after = discord.Object(max(0, since_ms - _DISCORD_EPOCH_MS) << 22)
         with reaching_discord(self._client):
             try:
-                async for message in channel.history(limit=_LOOKED_AT, after=after, oldest_first=True):
+                async for message in channel.history(
+                    limit=_LOOKED_AT, after=discord.Object(int(after)), oldest_first=True
+                ):
                     own = message.author.id == user.id and str(message.id) not in others
                     if own and message.content.strip() == order.text.strip():
                         return Sent(message_id=str(message.id))

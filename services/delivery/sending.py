@@ -2,24 +2,24 @@
 
 A nonce makes Discord itself drop a repetition for a few minutes. What is older than that is looked for in the channel
 before it is sent; history tells no nonces, so a message counts as found if it is the bot's, has the same text, came
-after the order, and is not another output of the turn.
+after the turn's own message, and is not another output of the turn. No clock of ours says where to look, since hosts may
+be a minute apart: message ids are made by Discord alone.
 """
 
 from dataclasses import dataclass
 
 from schemas.deliveries import SendText
-from schemas.identities import nonce
+from schemas.identities import message_of_turn, nonce
 from schemas.inbox import Failed, Sent
 from services.delivery.channels import Channels
 from services.delivery.metrics import FOUND
 
 NONCE_MS = 60_000
-_CLOCKS_APART_MS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A text to be shown. `written_ms` is the record's time, `now_ms` the time of this try, in ms since 1970.
+    """A text to be shown. `written_ms` is when the broker appended it, `now_ms` the time of this try, in ms since 1970.
 
     `others`: messages that are known to be other outputs of the turn.
     """
@@ -33,7 +33,7 @@ class Order:
 async def send_text(channels: Channels, order: Order) -> Sent | Failed:
     """Show the text, or find that it is shown; raises Unavailable where it may be shown later."""
     if order.now_ms - order.written_ms >= NONCE_MS:
-        found = await channels.find(order.text, order.written_ms - _CLOCKS_APART_MS, order.others)
+        found = await channels.find(order.text, message_of_turn(order.text.turn), order.others)
         if found is not None:
             FOUND.inc()
             return found

@@ -1,6 +1,6 @@
 """The port through which a benchmark has worker processes: whoever runs it starts and ends them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,6 +24,14 @@ class Member:
     http: str
 
 
+class Guests(Protocol):
+    """Processes that came to leave again."""
+
+    async def leave(self) -> None:
+        """Tell all of them to end, as an orderly stop does, and wait until they have."""
+        ...
+
+
 class Crew(Protocol):
     """All worker processes of one run; ended by whoever made the crew."""
 
@@ -31,8 +39,8 @@ class Crew(Protocol):
         """Start `count` more processes of a kind, and wait until each says that it is ready."""
         ...
 
-    async def succeeded(self, member: Member) -> None:
-        """Wait until another process is ready in the place of one that was told to end."""
+    async def guests(self, kinds: Collection[str], environment: Mapping[str, str]) -> Guests:
+        """Start one more process of each kind, which are no members, and wait until each is ready."""
         ...
 
     def members(self, kind: str | None = None) -> tuple[Member, ...]:

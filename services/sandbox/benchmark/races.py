@@ -5,8 +5,6 @@ time to a closed one, and counts as never called.
 """
 
 import asyncio
-import os
-import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -83,8 +81,6 @@ class Races:
             rows.append(_row(name, found))
             every += found
         self._say("stop race: during a rebalance")
-        for kind in REBALANCED:
-            await self._crew.start(kind, 1, self._stage.environment)
         found = [await self._during_rebalance() for _ in range(self._times)]
         rows.append(_row("during a rebalance", found))
         return tuple(rows), (*every, *found)
@@ -102,27 +98,27 @@ class Races:
     async def _before_prompt(self) -> Stopped:
         channel, user = self._stage.add_channel()
         turn_id, turn = self._stage.post(channel, user, _endless(self._stage))
-        return await self._ended(channel, turn_id, turn, self._kill(channel, user))
+        return await self._ended(turn_id, turn, self._kill(channel, user))
 
     async def _before_first_byte(self) -> Stopped:
         channel, user = self._stage.add_channel()
         turn_id, turn = self._stage.post(channel, user, _endless(self._stage, silent=True))
         await _within(turn.called.wait(), turn_id)
         await asyncio.sleep(SETTLE_S)
-        return await self._ended(channel, turn_id, turn, self._kill(channel, user))
+        return await self._ended(turn_id, turn, self._kill(channel, user))
 
     async def _mid_stream(self) -> Stopped:
         channel, user = self._stage.add_channel()
         turn_id, turn = self._stage.post(channel, user, _endless(self._stage))
         await _within(turn.shows(3), turn_id)
-        return await self._ended(channel, turn_id, turn, self._press(user, turn))
+        return await self._ended(turn_id, turn, self._press(user, turn))
 
     async def _after_end(self) -> Stopped:
         channel, user = self._stage.add_channel()
         reply = make_reply(self._stage.next_number(), paragraphs=2, deltas_a_paragraph=DELTAS_A_PARAGRAPH)
         turn_id, turn = self._stage.post(channel, user, Plan(reply, INTERVAL_S))
         await over(turn_id, turn)
-        return await self._ended(channel, turn_id, turn, self._kill(channel, user))
+        return await self._ended(turn_id, turn, self._kill(channel, user))
 
     async def _turn_after(self) -> Stopped:
         channel, user = self._stage.add_channel()
@@ -134,23 +130,23 @@ class Races:
         await over(next_id, after)
         if not after.whole:
             raise TurnHangs(f"turn {next_id}, after a stop, did not show its whole text", remedy="read the logs")
-        stopped = await self._ended(channel, turn_id, turn, stopped_s)
+        stopped = await self._ended(turn_id, turn, stopped_s)
         return Stopped(
             stopped.closed_s, stopped.visible_s, stopped.over_s, stopped.called, after.shown[0].at_s - stopped_s
         )
 
     async def _during_rebalance(self) -> Stopped:
-        """Half of each group's processes end and come back while the stop is under way."""
+        """Of two processes that make or decide, one leaves its group in the moment of the stop; it may hold the stream."""
+        guests = await self._crew.guests(REBALANCED, self._stage.environment)
         channel, user = self._stage.add_channel()
         turn_id, turn = self._stage.post(channel, user, _endless(self._stage))
         await _within(turn.shows(3), turn_id)
-        leaving = [self._crew.members(kind)[-1] for kind in REBALANCED]
-        for member in leaving:
-            os.kill(member.pid, signal.SIGTERM)
-        stopped = await self._ended(channel, turn_id, turn, self._press(user, turn))
-        for member in leaving:
-            await self._crew.succeeded(member)
-        return stopped
+        leaving = asyncio.create_task(guests.leave())
+        await asyncio.sleep(0)
+        try:
+            return await self._ended(turn_id, turn, self._press(user, turn))
+        finally:
+            await leaving
 
     # -- what all of them do ---------------------------------------------------------------------------------------
 
@@ -166,7 +162,7 @@ class Races:
         self._stage.discord.world.press_button(user, message, custom_id)
         return at_s
 
-    async def _ended(self, channel: Channel, turn_id: str, turn: Turn, stopped_s: float) -> Stopped:
+    async def _ended(self, turn_id: str, turn: Turn, stopped_s: float) -> Stopped:
         """Wait for the turn's end and for the connection's, which may come later."""
         await over(turn_id, turn)
         over_s = time.monotonic()

@@ -37,8 +37,9 @@ def copies_are_equal(index: Index) -> Found:
 def _stamped_anew(read: Read, first: Read) -> bool:
     """A message that was read again after the stamp was raised; the fold takes the first copy, and so its version."""
     one, other = read.content, first.content
-    both = isinstance(one, MessageReceived) and isinstance(other, MessageReceived)
-    return both and one.rules_version != other.rules_version
+    if not isinstance(one, MessageReceived) or not isinstance(other, MessageReceived):
+        return False
+    return one.rules_version != other.rules_version
 
 
 def _id(read: Read) -> str:

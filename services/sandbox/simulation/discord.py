@@ -106,16 +106,15 @@ class SimulatedChannels:
         """Make one message."""
         return Sent(message_id=str((await self._arrive(lambda: self._discord.take_post(order, nonce))).message_id))
 
-    async def find(self, order: SendText, since_ms: int, others: frozenset[str]) -> Sent | None:
+    async def find(self, order: SendText, after: str, others: frozenset[str]) -> Sent | None:
         """Look through the channel."""
-        found = await self._arrive(lambda: self._look(order, since_ms, others))
+        found = await self._arrive(lambda: self._look(order, after, others))
         return found if isinstance(found, Sent) else None
 
-    def _look(self, order: SendText, since_ms: int, others: frozenset[str]) -> Sent | str:
+    def _look(self, order: SendText, after: str, others: frozenset[str]) -> Sent | str:
         for message in self._discord.channels.get(int(order.channel_id), ()):
-            late_enough = EPOCH_MS + message.at * 1000 >= since_ms
             own = message.author_id == BOT_ID and str(message.message_id) not in others
-            if late_enough and own and message.text.strip() == order.text.strip():
+            if message.message_id > int(after) and own and message.text.strip() == order.text.strip():
                 return Sent(message_id=str(message.message_id))
         return "nothing"
 
