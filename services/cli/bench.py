@@ -104,17 +104,16 @@ async def _stage(
     from pathlib import Path
 
     from services.cli.bench_crew import SupervisedCrew
-    from services.cli.supervisor import Supervisor
     from services.sandbox.benchmark.stage import open_stage
 
     directory = Path(tempfile.mkdtemp(prefix="odradek-bench-"))
     _say(f"the logs of all processes: {directory}")
     async with open_stage(directory, kafka=kafka, dialect=dialect, partitions=partitions, say=_say) as stage:
-        supervisor = Supervisor(directory, _say)
+        crew = SupervisedCrew(directory, _say)
         try:
-            yield stage, SupervisedCrew(supervisor)
+            yield stage, crew
         finally:
-            await supervisor.stop(within_s=4.0)
+            await crew.end()
 
 
 def _run(measuring: "Coroutine[None, None, Report]") -> "Report":
