@@ -20,7 +20,7 @@ Sequence = Annotated[int, Field(ge=0)]
 class Model(BaseModel):
     """A frozen value inside a record; unknown fields are ignored, so that old readers stand additions."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
 
 class Record(Model):

@@ -95,6 +95,10 @@ class RawEnd:
 def parse_raw(reader: HeaderReader) -> RawSlice | RawEnd:
     """The raw record behind the headers; raises UnknownRecordType, NewerVersion, HeaderMissing or HeaderInvalid."""
     facts = reader.facts()
+    if facts.generation == 0:
+        raise HeaderInvalid("header 'generation' is 0, they are numbered from 1")
+    if len(facts.turn or "") > 64:
+        raise HeaderInvalid("header 'turn' is longer than 64 characters")
     if facts.type not in (SLICE, END):
         raise UnknownRecordType(f"header 'type' is {facts.type[:40]!r}, neither {SLICE} nor {END}")
     if facts.version > VERSION:

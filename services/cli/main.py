@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from services.cli import bench, discord, doctor, sandbox, schemas, settings, topics, up, worker
+from services.cli import bench, discord, doctor, sandbox, schemas, settings, simulate, topics, up, worker
 
 app = typer.Typer(
     name="odradek",
@@ -21,6 +21,7 @@ app.command("up")(up.run)
 app.command("worker")(worker.run)
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(bench.app, name="bench")
+app.command("simulate")(simulate.run)
 app.add_typer(topics.app, name="topics")
 app.command("settings")(settings.show)
 app.command("doctor")(doctor.examine)

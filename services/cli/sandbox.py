@@ -51,9 +51,11 @@ def page(
     Example: odradek sandbox page --discord-url http://127.0.0.1:8650 --kafka 127.0.0.1:9092
     """
     from services.cli.environment import load_settings
+    from services.runtime.logs import configure_logs
     from services.sandbox.page.server import serve
 
     settings = load_settings(kafka=kafka, prefix=prefix)
+    configure_logs(settings, service="page", instance="page")
     _run(serve(host, port, settings=settings, discord_url=discord_url), host, port)
 
 

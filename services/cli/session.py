@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import sys
@@ -14,6 +15,8 @@ from schemas.topics import load_topics
 from services.cli.environment import load_settings
 from services.cli.first_turn import FirstTurn
 from services.cli.supervisor import Command, Supervisor
+from services.gateway.commands import register_commands
+from services.runtime.discord import rest_client
 from services.runtime.errors import ConfigurationError
 from services.runtime.kafka.admin import provision
 from services.runtime.settings import Settings
@@ -43,6 +46,9 @@ class Wishes:
 
 async def run_session(wishes: Wishes) -> int:
     """Run until Ctrl-C, or with `once` until the first reply; returns the exit code."""
+    # The clients' own words about what they cannot reach come beside our message, which says what to do.
+    for library in ("aiokafka", "discord"):
+        logging.getLogger(library).setLevel(logging.CRITICAL)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -126,6 +132,8 @@ class _Session:
             self._sandbox_provider(supervisor, environment)
         self._workers(supervisor, environment)
         await supervisor.all_ready(within_s=60)
+        if discord_url is not None:
+            await self._register_commands(environment)
         took_s = time.monotonic() - self._started
         _say(f"{len(supervisor.children)} processes are ready after {took_s:.1f} s; their logs: {self._directory}")
         if discord_url is not None:
@@ -141,6 +149,7 @@ class _Session:
                 _say(f"no reply: {failure}")
             if self._wishes.once:
                 return 0 if failure is None else 1
+            self._say_where(environment, discord_url)
             print(f"\nThe page: {page_url}   (Ctrl-C ends everything)", flush=True)
         else:
             print(
@@ -148,6 +157,18 @@ class _Session:
             )
         await supervisor.failed
         return 1
+
+    async def _register_commands(self, environment: dict[str, str]) -> None:
+        """Make /kill known to the local Discord, as `odradek discord invite` does to the real one."""
+        async with rest_client(load_settings(**_overrides(environment))) as client:
+            await register_commands(client)
+
+    def _say_where(self, environment: dict[str, str], discord_url: str) -> None:
+        """What other terminals need to look at this run."""
+        print(f"\nThe records, from another terminal: odradek topics tail --kafka {environment['ODRADEK_KAFKA']}")
+        print(f"The local Discord: {discord_url}/_sandbox/state")
+        if "ODRADEK_PROVIDER_URL" in environment:
+            print(f"The local provider: {environment['ODRADEK_PROVIDER_URL']}/_sandbox/calls", flush=True)
 
     async def _broker(self) -> dict[str, str]:
         """Start the embedded broker, or take the cluster that was named, and make the topics that are missing."""
@@ -166,7 +187,6 @@ class _Session:
             "ODRADEK_PREFIX": settings.prefix,
             "ODRADEK_DIALECT": settings.dialect,
             "ODRADEK_GRACE_S": str(min(settings.grace_s, 2.5)),
-            "ODRADEK_EXCLUSIVE_INSTANCE": "1",
         }
 
     def _sandbox_discord(self, supervisor: Supervisor, environment: dict[str, str]) -> str:
@@ -211,6 +231,7 @@ class _Session:
                 own = {
                     **environment,
                     "ODRADEK_INSTANCE": f"{name}-{number}",
+                    "ODRADEK_EXCLUSIVE_INSTANCE": "1",
                     "ODRADEK_HTTP_PORT": str(port),
                     "ODRADEK_DISCORD_SHARDS": f"{number}/{count}",
                 }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from schemas.deliveries import Cancel, ClearStopButton, SendText, Typing
 from schemas.errors import BadRecord, UnknownRecordType
 from schemas.headers import Facts
+from schemas.identities import message_of_turn
 from schemas.inbox import DeliveryReceipt, Failed, Outcome, Skipped
 from schemas.registry import decode
 from services.delivery.channels import Channels
@@ -88,7 +89,10 @@ class DeliveryHandler:
         async with self._heartbeats.quiet(order.channel_id):
             channels = self._channels()
             if not self._cancels.begin(order.turn, order.sequence):
-                return Skipped(reason=CANCELLED)
+                # An earlier owner may have sent it and died before its receipt.
+                others = self._outcomes.message_ids(order.turn)
+                shown = await channels.find(order, message_of_turn(order.turn), others)
+                return Skipped(reason=CANCELLED) if shown is None else shown
             outcome = await send_text(
                 channels,
                 Order(

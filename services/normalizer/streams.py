@@ -28,6 +28,7 @@ class _Stream(Generic[Kept]):
     instance: str
     normalizer: StreamNormalizer
     next_sequence: int = 0
+    touched_s: float = 0.0
     kept: list[Kept] = field(default_factory=list[Kept])
 
 
@@ -59,8 +60,10 @@ class Streams(Generic[Kept]):
     def __len__(self) -> int:
         return len(self._open)
 
-    def slice(self, raw: RawSlice, data: bytes, keep: Callable[[], Kept]) -> Counted[Kept] | Dropped:
-        """Take one slice; `keep` is called only where it counts."""
+    def slice(
+        self, raw: RawSlice, data: bytes, keep: Callable[[], Kept], now_s: float = 0.0
+    ) -> Counted[Kept] | Dropped:
+        """Take one slice; `keep` is called only where it counts. `now_s` is only used by `forget`."""
         origin = raw.origin
         stream_id = (origin.turn, origin.generation)
         stream = self._open.get(stream_id)
@@ -80,6 +83,7 @@ class Streams(Generic[Kept]):
         chunks = tuple(stream.normalizer.feed(data))
         stream.next_sequence += 1
         stream.kept.append(keep())
+        stream.touched_s = now_s
         batch = ChunkBatch(
             turn=origin.turn,
             generation=origin.generation,
@@ -95,6 +99,19 @@ class Streams(Generic[Kept]):
         stream = self._open.pop(stream_id, None)
         self._close(stream_id)
         return () if stream is None else tuple(stream.kept)
+
+    def forget(self, before_s: float) -> tuple[Kept, ...]:
+        """Close the streams of which nothing came since, and give back what was kept for them.
+
+        A slice that a dead holder had on its way may arrive after its stream's end was read, settled and forgotten here;
+        nothing would ever end the stream that it opens, and its records would never be committed.
+        """
+        forgotten = [stream_id for stream_id, stream in self._open.items() if stream.touched_s < before_s]
+        kept: list[Kept] = []
+        for stream_id in forgotten:
+            kept += self._open.pop(stream_id).kept
+            self._close(stream_id)
+        return tuple(kept)
 
     def _close(self, stream_id: StreamId) -> None:
         self._closed[stream_id] = None

@@ -19,7 +19,13 @@ from services.runtime.errors import RecordTooLarge
 from services.runtime.handler import Handler
 from services.runtime.inbound import Inbound, Pending
 from services.runtime.log import Appended, LogRecord, NewRecord
+from services.runtime.logs import get_logger
 from services.runtime.outputs import output
+
+log = get_logger("normalizer")
+FORGET_EVERY_S = 60.0
+FORGET_AFTER_S = 900.0
+"""Longer than a generation's deadline, so the turn of a stream that is forgotten has ended long since."""
 
 
 class Normalizer:
@@ -45,7 +51,8 @@ class Normalizer:
     def _normalize(self, inbound: Inbound, raw: RawSlice | RawEnd, streams: Streams[Pending]) -> None:
         record = inbound.record
         if isinstance(raw, RawSlice):
-            outcome = streams.slice(raw, record.value or b"", inbound.hold)
+            now_s = asyncio.get_running_loop().time()
+            outcome = streams.slice(raw, record.value or b"", inbound.hold, now_s)
         else:
             outcome = streams.end(raw, record.timestamp_ms)
         if isinstance(outcome, Dropped):
@@ -103,6 +110,18 @@ class Normalizer:
             )
         ]
 
+    async def forget_regularly(self) -> None:
+        """Close streams that are older than any deadline allows, so that they hold no commits."""
+        while True:
+            await asyncio.sleep(FORGET_EVERY_S)
+            before_s = asyncio.get_running_loop().time() - FORGET_AFTER_S
+            for streams in self._partitions.values():
+                forgotten = streams.forget(before_s)
+                for pending in forgotten:
+                    pending.release()
+                if forgotten:
+                    log.warning("streams without an end were forgotten", records=len(forgotten))
+
     def open_streams(self) -> int:
         """How many streams are open in all partitions."""
         return sum(len(streams) for streams in self._partitions.values())
@@ -114,9 +133,10 @@ def _release(settled: tuple[Pending, ...], written: "asyncio.Future[Appended]") 
             pending.release()
 
 
-async def build(_: Context) -> Handler:
+async def build(context: Context) -> Handler:
     """The worker's handler, bound to the process."""
     normalizer = Normalizer()
+    context.add_background(normalizer.forget_regularly)
     OPEN.set_function(normalizer.open_streams)
     return normalizer
 

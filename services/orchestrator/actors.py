@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from schemas.turns import TurnFinished
 from services.orchestrator.deadlines import Armed, deadlines
 from services.orchestrator.fold import Event, UnknownRules, fold
-from services.orchestrator.metrics import ACTORS, SNAPSHOTS, TURNS
+from services.orchestrator.metrics import ACTORS, FOREIGN_SNAPSHOTS, SNAPSHOTS, TURNS
 from services.orchestrator.outputs import Output
 from services.orchestrator.rules import RULES, RulesByVersion
 from services.orchestrator.state import ChannelState, UnreadableSnapshot, from_snapshot, to_snapshot
@@ -31,10 +31,11 @@ from services.runtime.snapshots import TOPIC as SNAPSHOT_TOPIC
 from services.runtime.snapshots import load_snapshots
 
 log = get_logger("orchestrator")
+INBOX = "inbox"
 SNAPSHOT_EVERY_S = 30.0
 SNAPSHOT_EVERY_EVENTS = 500
 REWRITE_AFTER_S = 60.0
-TIMER_AGAIN_S = 2.0
+TIMER_AGAIN_S = 10.0
 
 
 @dataclass
@@ -74,6 +75,7 @@ class Actors:
         """Make the actors of the partitions from their snapshots."""
         loop = asyncio.get_running_loop()
         snapshots = await load_snapshots(self._log, partitions)
+        ends = await self._log.ends(INBOX, partitions)
         for partition in partitions:
             self._partitions[partition] = {}
         for channel, snapshot in snapshots.items():
@@ -88,7 +90,15 @@ class Actors:
             actors = self._partitions.get(partition)
             if actors is None:
                 continue
-            actor = Actor(state, partition, settled=snapshot.settled, folded=snapshot.settled)
+            settled = snapshot.settled
+            if settled >= ends.get(partition, settled + 1):
+                # Another log than the one that the snapshot was written for: its offsets mean nothing here.
+                FOREIGN_SNAPSHOTS.inc()
+                log.error(
+                    "snapshot beyond the inbox's end; state kept, offset forgotten", channel=channel, settled=settled
+                )
+                settled = -1
+            actor = Actor(state, partition, settled=settled, folded=settled)
             actor.last_snapshot_s = loop.time()
             actors[channel] = actor
             self._arm(actor)

@@ -19,14 +19,18 @@ from services.runtime.inbound import Inbound
 from services.runtime.log import Appended
 from services.runtime.outputs import bare
 
+NOBODY = "nobody"
 MOST_UNACKNOWLEDGED = 64
 MOST_SLICE_BYTES = 256 * 1024
 MOST_HEADER_CHARACTERS = 200
 
 
-def lost_end(inbound: Inbound, request: ProviderRequest, instance: str) -> "asyncio.Future[Appended]":
-    """Write that the stream was lost, as somebody who did not hold it; harmless where it stands already."""
-    end = RawEnd(origin=_origin(request, instance), sequence=None, ending="lost")
+def lost_end(inbound: Inbound, request: ProviderRequest) -> "asyncio.Future[Appended]":
+    """Write that the stream was lost, as somebody who did not hold it; harmless where it stands already.
+
+    Several may write it, so it names none of them.
+    """
+    end = RawEnd(origin=_origin(request, NOBODY), sequence=None, ending="lost")
     facts = _facts(inbound, request, END, f"raw:{request.turn}:{request.generation}:lost", None)
     ENDINGS.labels(request.dialect, "lost").inc()
     return inbound.emit(bare("raw", b"", facts, end.headers()))

@@ -96,7 +96,7 @@ class Streams:
             case _:
                 assert_never(claim)
         if outcome == "lost":
-            lost_end(inbound, request, self._claims.instance)
+            lost_end(inbound, request)
         return None
 
     async def _ended_here(self, effect: str) -> None:

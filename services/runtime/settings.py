@@ -6,7 +6,7 @@ Provider keys also answer to the names that their providers use. `odradek settin
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, Field, SecretStr, field_validator
+from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from schemas.chunks import Dialect
@@ -123,6 +123,12 @@ class Settings(BaseSettings):
         if int(shard) >= int(count):
             raise ValueError(f"there is no shard {shard} of {count}; they count from 0")
         return value
+
+    @model_validator(mode="after")
+    def _exclusive_needs_a_name(self) -> "Settings":
+        if self.exclusive_instance and self.instance is None:
+            raise ValueError("ODRADEK_EXCLUSIVE_INSTANCE needs ODRADEK_INSTANCE: a random name leaves a member behind")
+        return self
 
     @property
     def shard(self) -> tuple[int, int]:

@@ -5,7 +5,7 @@
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaError
@@ -14,7 +14,7 @@ from schemas.topics import Topics
 from services.runtime.errors import TopicMismatch, Unavailable
 from services.runtime.kafka.connection import client_options, profile_of
 from services.runtime.kafka.group import KafkaGroupReader
-from services.runtime.kafka.tail import KafkaTail, read_to_end
+from services.runtime.kafka.tail import KafkaTail, partition_ends, read_to_end
 from services.runtime.log import Appended, GroupReader, LogRecord, NewRecord, Tail
 from services.runtime.settings import Settings
 
@@ -156,6 +156,10 @@ class KafkaLog:
     def read_to_end(self, topic: str, partitions: Collection[int]) -> AsyncIterator[LogRecord]:
         """All records of the partitions up to their present end."""
         return read_to_end(self._options, self._profile, logical=topic, topic=self._name(topic), partitions=partitions)
+
+    async def ends(self, topic: str, partitions: Collection[int]) -> Mapping[int, int]:
+        """The offset that each partition's next record gets; empty on the embedded broker, which tells it too low."""
+        return await partition_ends(self._options, self._profile, topic=self._name(topic), partitions=partitions)
 
     async def stop(self) -> None:
         """Close the producer within a few seconds, whatever the broker does."""

@@ -12,7 +12,8 @@ class BrokerProfile:
     """What differs between Kafka and the embedded broker, as measured (docs/decisions/0004-broker-profiles.md).
 
     `fetch_wait_ms`: Kafka wakes a waiting fetch on produce, the embedded broker does not. `linger_ms`: 0 gives Kafka its
-    lowest latency. `session_ms`: how long a silent group member keeps its partitions.
+    lowest latency. `session_ms`: how long a silent group member keeps its partitions. `exact_times`: whether it tells the
+    offset of a time and a partition's end exactly.
     """
 
     fetch_wait_ms: int

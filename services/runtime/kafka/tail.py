@@ -184,3 +184,20 @@ async def read_to_end(
         with contextlib.suppress(KafkaError, TimeoutError, asyncio.CancelledError):
             async with asyncio.timeout(STOP_BOUND_S):
                 await consumer.stop()
+
+
+async def partition_ends(
+    options: Mapping[str, Any], profile: BrokerProfile, *, topic: str, partitions: Collection[int]
+) -> dict[int, int]:
+    """The offset of each partition's next record; nothing on a broker that tells too low an end."""
+    if not profile.exact_times:
+        return {}
+    consumer = _consumer(options, profile)
+    await consumer.start()
+    try:
+        ends = await consumer.end_offsets([TopicPartition(topic, p) for p in partitions])
+        return {tp.partition: end for tp, end in ends.items()}
+    finally:
+        with contextlib.suppress(KafkaError, TimeoutError, asyncio.CancelledError):
+            async with asyncio.timeout(STOP_BOUND_S):
+                await consumer.stop()

@@ -86,6 +86,11 @@ class SimulatedLog:
             for record in cluster.read(topic, partition, 0, 1_000_000):
                 yield record
 
+    async def ends(self, topic: str, partitions: Collection[int]) -> Mapping[int, int]:
+        """The partitions' ends."""
+        await asyncio.sleep(self._cluster.back_in() + self._cluster.dice.uniform(0.001, 0.01))
+        return {partition: self._cluster.end(topic, partition) for partition in partitions}
+
 
 def _settle(future: "asyncio.Future[Appended]", appended: Appended) -> None:
     if not future.done():
@@ -116,6 +121,7 @@ class SimulatedGroupReader:
         self._last: frozenset[int] = frozenset()
         self._positions: dict[int, int] = {}
         self._paused: set[int] = set()
+        self._since: dict[int, float] = {}
         self._task: asyncio.Task[None] | None = None
         self.member_id: str | None = None
 
@@ -175,6 +181,11 @@ class SimulatedGroupReader:
         if self._members is None:
             return
         positions = self._members.assigned(place.partitions, kept)
+        now = self._cluster.loop.time()
+        self._since = {
+            partition: self._since[partition] if partition in positions else now for partition in place.partitions
+        }
+        self._coordinator.kept += [(now, self._topic, p, place.member_id, self._since[p]) for p in positions]
         for partition in place.partitions:
             if partition in positions:
                 self._positions[partition] = positions[partition]

@@ -57,6 +57,7 @@ class Coordinator:
         self._ids = 0
         self.ownership: list[tuple[float, str, int, str]] = []
         self.commits: list[tuple[float, str, str, int, int]] = []
+        self.kept: list[tuple[float, str, int, str, float]] = []
 
     def group(self, name: str, topic: str) -> Group:
         """The group, made at its first use."""

@@ -1,7 +1,7 @@
 """The workers of the simulated world: each service's own handler, with simulated ports where the real one has real ones."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 
 from services.context.worker import Prompter
 from services.delivery.handler import DeliveryHandler
@@ -44,8 +44,12 @@ def spec_of(
     connected: Callable[[Host, GatewaySession], None],
     rules: RulesByVersion,
     stamp: Callable[[], int],
+    loaded: Callable[[str, int, int], None],
 ) -> WorkerSpec:
-    """The worker's spec for one host. `rules` is what its code carries, `stamp` the gateway's present setting."""
+    """The worker's spec for one host. `rules` is what its code carries, `stamp` the gateway's present setting.
+
+    `loaded` is told of each snapshot that is taken over: channel, settled offset, partition.
+    """
 
     async def context(context: Context) -> Handler:
         return Prompter(context.settings, SimulatedHistory(discord))
@@ -81,7 +85,7 @@ def spec_of(
         context.on_stop(session.intake.close)
 
     async def orchestrating(context: Context) -> Handler:
-        return Orchestrator(Actors(context.log, context.sender, context.clock, rules))
+        return Orchestrator(_ObservedActors(context, rules, loaded))
 
     builds: dict[str, Callable[[Context], Awaitable[Handler | None]]] = {
         "context": context,
@@ -100,6 +104,20 @@ def spec_of(
     }
     effects = kind == "provider"
     return WorkerSpec(kind, reads.get(kind), builds[kind], needs_claims=effects, needs_control=effects)
+
+
+class _ObservedActors(Actors):
+    """Actors that tell what they take over."""
+
+    def __init__(self, context: Context, rules: RulesByVersion, loaded: Callable[[str, int, int], None]) -> None:
+        super().__init__(context.log, context.sender, context.clock, rules)
+        self._loaded = loaded
+
+    async def load(self, partitions: Collection[int]) -> None:
+        await super().load(partitions)
+        for partition in partitions:
+            for channel, actor in self._partitions.get(partition, {}).items():
+                self._loaded(channel, actor.settled, partition)
 
 
 async def _connect(session: GatewaySession, discord: SimulatedDiscord) -> None:

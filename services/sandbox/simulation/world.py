@@ -14,7 +14,16 @@ from services.runtime.assembly import Assembly
 from services.runtime.health import Health
 from services.runtime.log import LogRecord
 from services.runtime.settings import Settings
-from services.sandbox.checking.history import Commit, History, Owned, ProviderCall, ShownMessage, Written
+from services.sandbox.checking.history import (
+    Commit,
+    History,
+    Kept,
+    Owned,
+    ProviderCall,
+    ShownMessage,
+    SnapshotLoaded,
+    Written,
+)
 from services.sandbox.simulation.client import SimulatedLog
 from services.sandbox.simulation.cluster import EPOCH_MS, Cluster
 from services.sandbox.simulation.coordinator import Coordinator
@@ -89,6 +98,10 @@ class World:
         self.sessions: dict[Host, GatewaySession] = {}
         self.events: list[tuple[float, str]] = []
         self.frozen: list[tuple[str, float, float]] = []
+        self.away: list[tuple[float, float]] = []
+        self.dead: list[tuple[str, float, float]] = []
+        self._died_at: dict[str, float] = {}
+        self.loads: list[SnapshotLoaded] = []
         self._started: set[str] = set()
         self._finished: set[str] = set()
         self._healed = False
@@ -162,6 +175,9 @@ class World:
 
     def _boot(self, slot: _Slot) -> None:
         slot.life += 1
+        died_at = self._died_at.pop(slot.name, None)
+        if died_at is not None:
+            self.dead.append((slot.name, died_at, self.loop.time()))
         host = slot.host = Host(slot.name, slot.life, skew_ms=self.plan.skew_ms[slot.name])
         slot.stopping = asyncio.Event()
         slot.log = SimulatedLog(
@@ -176,6 +192,7 @@ class World:
                 self._connected,
                 NEW_RULES if slot.new_code else OLD_RULES,
                 lambda: max(NEW_RULES) if self.raised else max(OLD_RULES),
+                self._loaded,
             ),
             settings=Settings(instance=slot.name, **SPEC_SETTINGS),  # pyright: ignore[reportArgumentType]
             topics=self.topics,
@@ -205,8 +222,13 @@ class World:
             self.sessions.pop(host, None)
             self.provider.died(host)
             slot.host = None
+            self._died_at[slot.name] = self.loop.time()
             self._note(f"{slot.name} has ended")
             self._boot(slot)
+
+    def _loaded(self, channel: str, settled: int, partition: int) -> None:
+        end = self.cluster.end("inbox", partition)
+        self.loads.append(SnapshotLoaded(self.loop.time(), channel, settled, end))
 
     def _connected(self, host: Host, session: GatewaySession) -> None:
         self.sessions[host] = session
@@ -219,6 +241,7 @@ class World:
             case "broker-away":
                 self._note(f"the broker is away for {planned.seconds:g} s")
                 self.cluster.go_away(planned.seconds)
+                self.away.append((self.loop.time(), self.loop.time() + planned.seconds))
             case "discord-away":
                 self._note(f"Discord is away for {planned.seconds:g} s")
                 self.discord.go_away(planned.seconds)
@@ -243,6 +266,7 @@ class World:
         self.sessions.pop(host, None)
         self.provider.died(host)
         slot.host = None
+        self._died_at[slot.name] = self.loop.time()
         if again or self.plan.restarts or self._healed:
             self._at(self.loop.time() + self.dice.uniform(0.2, 3.0), lambda: self._reboot(slot))
 
@@ -375,5 +399,9 @@ class World:
             },
             owners=[Owned(*owned) for owned in self.coordinator.ownership],
             frozen=self.frozen,
+            away=self.away,
+            dead=self.dead + [(name, at, float("inf")) for name, at in self._died_at.items()],
+            kept=[Kept(*kept) for kept in self.coordinator.kept],
+            loads=self.loads,
             events=self.events,
         )
