@@ -2,7 +2,7 @@
 
 import hmac
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -30,14 +30,23 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class Doorkeeper:
-    """Knows the key, and with each call the model names that scripts have added."""
+    """Knows the keys, and with each call the model names that scripts have added. `others`: keys by their holders."""
 
     key: str
+    others: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def shown_key_is_right(self, dialect: Dialect, headers: Mapping[str, str]) -> bool:
-        """Whether lower-case headers carry the key where this dialect expects it."""
+        """Whether lower-case headers carry a key where this dialect expects it."""
         shown = dialect.key(headers)
-        return shown is not None and hmac.compare_digest(shown.encode(), self.key.encode())
+        return shown is not None and (_equal(shown, self.key) or self._holder(shown) is not None)
+
+    def holder(self, dialect: Dialect, headers: Mapping[str, str]) -> str | None:
+        """Who of `others` called, told by the key; None for anybody else."""
+        shown = dialect.key(headers)
+        return None if shown is None else self._holder(shown)
+
+    def _holder(self, shown: str) -> str | None:
+        return next((name for name, key in self.others.items() if _equal(shown, key)), None)
 
     def admit(
         self,
@@ -65,3 +74,7 @@ class Doorkeeper:
         if prompt.model in MODELS or prompt.model in scripted_models:
             return Admission(body, prompt.model, prompt)
         return Admission(body, prompt.model, Refusal(404, f"The model `{prompt.model[:200]}` does not exist here."))
+
+
+def _equal(shown: str, key: str) -> bool:
+    return hmac.compare_digest(shown.encode(), key.encode())

@@ -53,6 +53,7 @@ class Endpoint:
             body_bytes=0 if admission.body is None or raw is None else len(raw),
             turn=headers.get("x-odradek-turn"),
             generation=headers.get("x-odradek-generation"),
+            holder=self._doorkeeper.holder(self._dialect, headers),
         )
         self._book.add(call)
         match admission.outcome:
@@ -100,7 +101,7 @@ class Endpoint:
                 acts = perform_recording(script, encoder, self._pace_ms)
             case _:
                 assert_never(script)
-        await play(response, acts, lambda count: self._book.sent(call, count, now))
+        await play(response, acts, lambda data: self._book.sent(call, data, now))
         await end(request, response, script.ending, lambda: self._end(call, "reset", 200))
 
     def _answer(self, call: Call, answer: Answer) -> web.Response:
@@ -111,7 +112,7 @@ class Endpoint:
             **answer.headers,
         }
         if body:
-            self._book.sent(call, len(body), now)
+            self._book.sent(call, body, now)
         self._end(call, "refused" if answer.status >= 400 else "completed", answer.status)
         return web.Response(status=answer.status, headers=headers, body=body)
 

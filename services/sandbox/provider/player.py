@@ -14,16 +14,16 @@ from services.sandbox.provider.script import Eof, Finish, Hang, Reset, StreamEnd
 _LINGER_NONE = struct.pack("ii", 1, 0)  # SO_LINGER on with 0 s: closing sends RST instead of FIN
 
 
-async def play(response: web.StreamResponse, acts: Iterator[Write | Wait], sent: Callable[[int], None]) -> None:
+async def play(response: web.StreamResponse, acts: Iterator[Write | Wait], sent: Callable[[bytes], None]) -> None:
     """Write and wait in order; each `Write` is one HTTP chunk and, with TCP_NODELAY, one segment if it fits.
 
-    `sent` is told the size of each write. Raises `ConnectionError` if the caller is gone.
+    `sent` is told of each write. Raises `ConnectionError` if the caller is gone.
     """
     for act in acts:
         match act:
             case Write():
                 await response.write(act.data)
-                sent(len(act.data))
+                sent(act.data)
             case Wait():
                 await asyncio.sleep(act.ms / 1000)
             case _:

@@ -47,7 +47,8 @@ class Ended:
 class Call:
     """One call, updated while it runs.
 
-    `bytes_sent` counts body bytes; `body` is None if the body was no JSON or the key was wrong.
+    `bytes_sent` counts body bytes, `sent` has them if the book keeps bodies; `body` is None if the body was no JSON or
+    the key was wrong. `holder` is whose key it was, of those that have names.
     """
 
     id: int
@@ -59,7 +60,9 @@ class Call:
     body_bytes: int
     turn: str | None
     generation: str | None
+    holder: str | None = None
     bytes_sent: int = 0
+    sent: bytearray = field(default_factory=bytearray, repr=False)
     first_byte: Moment | None = None
     ended: Ended | None = None
 
@@ -108,6 +111,7 @@ class CallBook:
     """Keeps calls and their events, and wakes those who wait for them."""
 
     calls_kept: int = 1000
+    bodies_kept: bool = False
     body_bytes_kept: int = 64 * 1024 * 1024
     events_kept: int = 4096
     _calls: dict[int, Call] = field(default_factory=dict[int, Call], init=False)
@@ -137,9 +141,11 @@ class CallBook:
         self._forget_some()
         self._tell("arrived", call)
 
-    def sent(self, call: Call, count: int, at: Callable[[], Moment]) -> None:
-        """Count body bytes handed to the connection; the clock is read only for the first."""
-        call.bytes_sent += count
+    def sent(self, call: Call, data: bytes, at: Callable[[], Moment]) -> None:
+        """Enter body bytes handed to the connection; the clock is read only for the first."""
+        call.bytes_sent += len(data)
+        if self.bodies_kept:
+            call.sent += data
         if call.first_byte is None:
             call.first_byte = at()
             self._tell("first-byte", call)

@@ -1,8 +1,8 @@
 """The provider as one object: start it, enqueue scripts, see who called, stop it."""
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import orjson
 from aiohttp import web
@@ -29,11 +29,17 @@ _PATHS: dict[DialectName, str] = {
 
 @dataclass(frozen=True, slots=True)
 class SandboxConfig:
-    """Settings of a provider; `pace_ms` is the wait before each delta where a script names none."""
+    """Settings of a provider; `pace_ms` is the wait before each delta where a script names none.
+
+    `more_keys` are keys by the names of those who hold them, so that a call tells who made it. `bodies_kept`: the
+    calls kept hold the bytes of their answers too.
+    """
 
     key: str = "sandbox-key"
+    more_keys: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     pace_ms: float = 22.0
     calls_kept: int = 1000
+    bodies_kept: bool = False
     scripts_kept: int = 1000
     request_bytes: int = 32 * 1024 * 1024
 
@@ -57,9 +63,9 @@ class SandboxProvider:
 
     def __init__(self, config: SandboxConfig | None = None) -> None:
         self._config = config or SandboxConfig()
-        self._book = CallBook(calls_kept=self._config.calls_kept)
+        self._book = CallBook(calls_kept=self._config.calls_kept, bodies_kept=self._config.bodies_kept)
         self._scripts = ScriptQueue(self._config.scripts_kept)
-        self._doorkeeper = Doorkeeper(self._config.key)
+        self._doorkeeper = Doorkeeper(self._config.key, self._config.more_keys)
         self._runner: web.AppRunner | None = None
         self._handlers: set[asyncio.Task[object]] = set()
 
