@@ -13,6 +13,9 @@ from schemas.headers import HeaderReader, Headers
 SLICE = "RawSlice"
 END = "RawEnd"
 VERSION = 1
+NOBODY = "nobody"
+"""The instance of an end that somebody declared who did not hold the stream; several may, so it names none of them."""
+
 
 Ending = Literal[
     "eof",

@@ -117,12 +117,23 @@ async def _stage(
 
 
 def _run(measuring: "Coroutine[None, None, Report]") -> "Report":
+    import asyncio
     import logging
+    import signal
 
     import uvloop
 
+    async def until_told_to_end() -> Report:
+        work = asyncio.ensure_future(measuring)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, work.cancel)
+        return await work
+
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)  # new topics have no leaders for a moment
-    return uvloop.run(measuring)
+    try:
+        return uvloop.run(until_told_to_end())
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        raise typer.Exit(130) from None
 
 
 def _print(report: "Report", as_text: "Callable[[Report], str]", *, json: bool) -> None:

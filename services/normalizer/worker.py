@@ -10,8 +10,8 @@ from functools import partial
 
 from schemas.chunks import ProviderError
 from schemas.headers import Facts, HeaderReader
-from schemas.inbox import GenerationFailed
-from schemas.raw import RawEnd, RawSlice, parse_raw
+from schemas.inbox import ChunkBatch, GenerationFailed
+from schemas.raw import NOBODY, RawEnd, RawSlice, parse_raw
 from services.normalizer.metrics import BATCHES, DROPPED, OPEN
 from services.normalizer.streams import Dropped, Streams
 from services.runtime.assembly import Context, WorkerSpec
@@ -63,7 +63,7 @@ class Normalizer:
             "inbox",
             batch,
             channel=inbound.facts.channel,
-            event_id=f"batch:{batch.turn}:{batch.generation}:{batch.sequence}",
+            event_id=_batch_id(batch),
             turn=batch.turn,
             generation=batch.generation,
             sequence=batch.sequence,
@@ -125,6 +125,12 @@ class Normalizer:
     def open_streams(self) -> int:
         """How many streams are open in all partitions."""
         return sum(len(streams) for streams in self._partitions.values())
+
+
+def _batch_id(batch: ChunkBatch) -> str:
+    """The batch's id. An end of nobody's, told of a stream that we do not know, is no copy of that stream's first batch."""
+    place = f"batch:{batch.turn}:{batch.generation}:{batch.sequence}"
+    return f"{place}:{NOBODY}" if batch.instance == NOBODY else place
 
 
 def _release(settled: tuple[Pending, ...], written: "asyncio.Future[Appended]") -> None:

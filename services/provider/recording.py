@@ -11,7 +11,7 @@ from collections.abc import Callable
 from schemas.headers import Facts
 from schemas.identities import traceparent
 from schemas.prompts import ProviderRequest
-from schemas.raw import END, SLICE, VERSION, Ending, RawEnd, RawOrigin, RawSlice
+from schemas.raw import END, NOBODY, SLICE, VERSION, Ending, RawEnd, RawOrigin, RawSlice
 from services.provider.coalescer import Coalescer, gathering
 from services.provider.masking import Masker
 from services.provider.metrics import BYTES, ENDINGS, MASKED
@@ -19,7 +19,6 @@ from services.runtime.inbound import Inbound
 from services.runtime.log import Appended
 from services.runtime.outputs import bare
 
-NOBODY = "nobody"
 MOST_UNACKNOWLEDGED = 64
 MOST_SLICE_BYTES = 256 * 1024
 MOST_HEADER_CHARACTERS = 200

@@ -1,6 +1,7 @@
 """The sender: one task an output partition, so that a partition's records are appended in the order of `send`.
 
-It sends at once when it is idle, and what gathers while it is busy goes out together. An append that fails is repeated
+It sends at once after a quiet moment; what comes within GATHER_S of that goes out together, whatever its partition, since
+a request costs the client and the broker far more than a record in it. An append that fails is repeated
 together with everything behind it (go back N), and none is dropped: the copies that are acknowledged to the caller stand
 in order. So a record may stand in the log twice; readers drop the second by its id. An idempotent producer's broker
 refuses what was sent behind a failure, so there the first copies stand in order too; on the embedded broker a record
@@ -21,6 +22,12 @@ log = get_logger("sender")
 ENVELOPE_BYTES = 60_000
 """What key and headers may take; the topics' limits on the cluster leave 64 KiB for them (`TopicSpec.kafka_config`)."""
 
+GATHER_S = 0.005
+"""How long after records went out the next ones wait for others; at a low rate hardly any does."""
+
+BURST_S = 0.001
+"""How long the way stays open: what one fetch led to is handed over in one step of the loop, and must not be parted."""
+
 RETRY_FIRST_S = 0.1
 RETRY_MOST_S = 5.0
 
@@ -31,6 +38,7 @@ class Sender:
     def __init__(self, to: Log, topics: Topics) -> None:
         self._log = to
         self._limits = {name: spec.max_bytes for name, spec in topics.topics.items()}
+        self._gate = _Gate()
         self._lanes: dict[tuple[str, int], _Lane] = {}
 
     def send(self, new: NewRecord) -> "asyncio.Future[Appended]":
@@ -52,7 +60,7 @@ class Sender:
             partition = partition_of(new.key, self._log.partitions(new.topic))
         lane = self._lanes.get((new.topic, partition))
         if lane is None:
-            lane = self._lanes[new.topic, partition] = _Lane(self._log, new.topic, partition)
+            lane = self._lanes[new.topic, partition] = _Lane(self._log, self._gate, new.topic, partition)
         return lane.put(new)
 
     async def flush(self) -> None:
@@ -72,11 +80,40 @@ class Sender:
             lane.cancel()
 
 
+class _Gate:
+    """Lets everything through for a moment, then nothing until GATHER_S after that moment began."""
+
+    def __init__(self) -> None:
+        self._opened_s = float("-inf")
+        self._opens: asyncio.Future[None] | None = None
+
+    async def passed(self) -> None:
+        """Wait until the way is open."""
+        loop = asyncio.get_running_loop()
+        since_s = loop.time() - self._opened_s
+        if self._opens is None:
+            if since_s <= BURST_S:
+                return
+            if since_s >= GATHER_S:
+                self._opened_s = loop.time()
+                return
+            self._opens = loop.create_future()
+            loop.call_at(self._opened_s + GATHER_S, self._open)
+        await asyncio.shield(self._opens)
+
+    def _open(self) -> None:
+        opens, self._opens = self._opens, None
+        self._opened_s = asyncio.get_running_loop().time()
+        if opens is not None:
+            opens.set_result(None)
+
+
 class _Lane:
     """The queue and task of one output partition."""
 
-    def __init__(self, to: Log, topic: str, partition: int) -> None:
+    def __init__(self, to: Log, gate: _Gate, topic: str, partition: int) -> None:
         self._log = to
+        self._gate = gate
         self._topic = topic
         self._partition = partition
         self._queue: deque[tuple[NewRecord, asyncio.Future[Appended]]] = deque()
@@ -105,6 +142,7 @@ class _Lane:
                 await self._go_back()
             while self._queue and not self._failed:
                 # It stays in the queue meanwhile, so that the lane does not look empty.
+                await self._gate.passed()
                 new, promised = self._queue[0]
                 try:
                     acknowledged = await self._log.send(new, self._partition)

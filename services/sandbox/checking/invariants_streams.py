@@ -3,7 +3,7 @@
 from schemas.claims import Claimed
 from schemas.identities import stream_effect
 from schemas.inbox import ChunkBatch
-from schemas.raw import RawEnd, RawSlice
+from schemas.raw import NOBODY, RawEnd, RawSlice
 from services.sandbox.checking.findings import Found, found
 from services.sandbox.checking.history import ProviderCall
 from services.sandbox.checking.index import Index
@@ -39,6 +39,9 @@ def _made_of(read: Read, batch: ChunkBatch, stream: StreamView | None) -> Found:
     if stream is None or batch.sequence >= len(stream.counted):
         after = "" if stream is None or stream.end is None else f", whose counted end is {stream.end.where}"
         yield found(5, f"{name} is made of no counted record of its stream{after}", read)
+        return
+    if batch.instance == NOBODY and stream.end is not None and stream.end.order < read.order:
+        # A stream that ended was declared lost as well, to a normalizer that had settled and forgotten it.
         return
     raw = stream.counted[batch.sequence]
     if raw.order > read.order:

@@ -1,0 +1,220 @@
+"""Worker processes in named slots: started, killed, frozen, started again, and ended together.
+
+A slot has one process at a time. A process that was killed comes back after `RESTART_S`; without restarts it stays away
+until somebody wants it back.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+
+import aiohttp
+
+from services.runtime.errors import OdradekError
+from services.sandbox.chaos.clock import RunClock
+
+RESTART_S = 0.5
+_POLL_S = 0.05
+
+
+class NotReady(OdradekError):
+    """A process does not come up."""
+
+
+@dataclass(slots=True)
+class Window:
+    """Seconds of the run's clock in which something was away."""
+
+    name: str
+    start: float
+    end: float = inf
+
+
+@dataclass(slots=True, eq=False)
+class Slot:
+    """One slot. `held`: the process that died in it stays away until `wanted` is set."""
+
+    name: str
+    kind: str
+    environment: Mapping[str, str]
+    log: Path
+    ready_url: str
+    process: asyncio.subprocess.Process | None = None
+    ready: asyncio.Event = field(default_factory=asyncio.Event)
+    wanted: asyncio.Event = field(default_factory=asyncio.Event)
+    held: bool = False
+    frozen: Window | None = None
+    killed: bool = False
+    task: "asyncio.Task[None] | None" = None
+
+
+class Slots:
+    """All worker processes of a run. `directory` gets their logs."""
+
+    def __init__(self, directory: Path, clock: RunClock) -> None:
+        self._directory = directory
+        self._clock = clock
+        self._ending = False
+        self.slots: dict[str, Slot] = {}
+        self.dead: list[Window] = []
+        self.frozen: list[Window] = []
+        self.startups: list[Window] = []
+        self.events: list[tuple[float, str]] = []
+        self.fell: list[str] = []
+        """Processes that ended though nobody told them to."""
+
+    def start(self, name: str, kind: str, environment: Mapping[str, str], http_port: int) -> None:
+        """Fill a slot."""
+        own = {"ODRADEK_INSTANCE": name, "ODRADEK_HTTP_PORT": str(http_port)}
+        slot = Slot(
+            name, kind, {**environment, **own}, self._directory / f"{name}.log", f"http://127.0.0.1:{http_port}/readyz"
+        )
+        self.slots[name] = slot
+        slot.task = asyncio.create_task(self._keep(slot), name=f"slot {name}")
+
+    async def _keep(self, slot: Slot) -> None:
+        away: Window | None = None
+        while not self._ending:
+            spawned = self._clock.now()
+            with slot.log.open("ab") as out:
+                slot.process = await asyncio.create_subprocess_exec(
+                    *(sys.executable, "-m", "services.cli", "worker", slot.kind),
+                    env={**os.environ, **slot.environment},
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=out,
+                    start_new_session=True,
+                )
+            if self._ending:
+                slot.process.kill()
+            getting_ready = asyncio.create_task(self._until_ready(slot, spawned, away))
+            code = await slot.process.wait()
+            getting_ready.cancel()
+            slot.process = None
+            slot.ready.clear()
+            self._thawed(slot)
+            if self._ending:
+                return
+            # Of a process that dies before it was ready, the slot's absence goes on.
+            if away is None or away.end < inf:
+                away = Window(slot.name, self._clock.now())
+                self.dead.append(away)
+            if not slot.killed:
+                self.fell.append(f"{slot.name} (exit {code})")
+            slot.killed = False
+            self._note(f"{slot.name} has ended ({_how(code)})")
+            if slot.held:
+                await slot.wanted.wait()
+            await asyncio.sleep(RESTART_S)
+
+    async def _until_ready(self, slot: Slot, spawned: float, away: Window | None) -> None:
+        # The process tells nobody: asking is the only way to learn of it.
+        while not await _is_ready(slot.ready_url):
+            await asyncio.sleep(_POLL_S)
+        now = self._clock.now()
+        self.startups.append(Window(slot.name, spawned, now))
+        if away is not None:
+            away.end = now
+        self._note(f"{slot.name} is ready")
+        slot.ready.set()
+
+    def _note(self, what: str) -> None:
+        self.events.append((self._clock.now(), what))
+
+    # -- faults ----------------------------------------------------------------------------------------------------
+
+    def signal(self, slot: Slot, number: signal.Signals) -> None:
+        """Kill or end the slot's process."""
+        if slot.process is not None:
+            slot.killed = True
+            self._note(f"{slot.name} gets {number.name}")
+            slot.process.send_signal(number)
+
+    def freeze(self, slot: Slot) -> Window | None:
+        """SIGSTOP; None where there is no process or it is frozen already."""
+        if slot.process is None or slot.frozen is not None:
+            return None
+        self._note(f"{slot.name} is frozen")
+        slot.frozen = Window(slot.name, self._clock.now())
+        self.frozen.append(slot.frozen)
+        slot.process.send_signal(signal.SIGSTOP)
+        return slot.frozen
+
+    def thaw(self, slot: Slot, window: Window) -> None:
+        """SIGCONT, unless the process that was frozen is gone."""
+        if slot.frozen is not window:
+            return
+        if slot.process is not None:
+            slot.process.send_signal(signal.SIGCONT)
+            self._note(f"{slot.name} goes on")
+        self._thawed(slot)
+
+    def _thawed(self, slot: Slot) -> None:
+        if slot.frozen is not None:
+            slot.frozen.end = self._clock.now()
+            slot.frozen = None
+
+    def hold(self, slot: Slot) -> None:
+        """Let the slot stay empty once its process has died."""
+        slot.wanted.clear()
+        slot.held = True
+
+    def release(self, slot: Slot) -> None:
+        """Let the slot be filled again."""
+        slot.held = False
+        slot.wanted.set()
+
+    # -- all of them -----------------------------------------------------------------------------------------------
+
+    async def all_ready(self, within_s: float) -> None:
+        """Wait until every slot has a process that is ready. Raises NotReady."""
+        try:
+            async with asyncio.timeout(within_s):
+                for slot in self.slots.values():
+                    await slot.ready.wait()
+        except TimeoutError:
+            missing = ", ".join(name for name, slot in self.slots.items() if not slot.ready.is_set())
+            raise NotReady(
+                f"not ready within {within_s:g} s: {missing}", remedy=f"read the logs in {self._directory}"
+            ) from None
+
+    async def end(self, within_s: float) -> None:
+        """SIGTERM to all, SIGKILL to those that are there after `within_s` seconds; returns when none is left."""
+        self._ending = True
+        self._signal_all(signal.SIGTERM)
+        self._signal_all(signal.SIGCONT)
+        tasks = [slot.task for slot in self.slots.values() if slot.task is not None]
+        for slot in self.slots.values():
+            self.release(slot)
+        if tasks:
+            await asyncio.wait(tasks, timeout=within_s)
+        self._signal_all(signal.SIGKILL)
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def _signal_all(self, number: signal.Signals) -> None:
+        for slot in self.slots.values():
+            if slot.process is not None:
+                with contextlib.suppress(ProcessLookupError):
+                    slot.process.send_signal(number)
+
+
+def _how(code: int) -> str:
+    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit {code}"
+
+
+async def _is_ready(url: str) -> bool:
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=2)) as session,
+            session.get(url) as response,
+        ):
+            return response.status == 200
+    except (aiohttp.ClientError, TimeoutError, OSError):
+        return False

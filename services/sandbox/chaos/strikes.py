@@ -1,0 +1,94 @@
+"""Carries a plan of faults out: each strikes at its time, and what it hits is noted."""
+
+import asyncio
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from services.sandbox.brokers.jvm import JvmKafka
+from services.sandbox.chaos.clock import RunClock
+from services.sandbox.chaos.plan import Fault
+from services.sandbox.chaos.slots import Slot, Slots, Window
+
+READY_WITHIN_S = 60.0
+LONE = "gateway"
+"""Of this kind each process has a shard of its own, so none can stay away for another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """A SIGKILL that hit the process of a slot, `at` seconds of the run's clock."""
+
+    slot: str
+    kind: str
+    at: float
+
+
+class Strikes:
+    """All faults of a run. Without `restart` a killed process stays away until its kind would have none left."""
+
+    def __init__(
+        self, plan: Sequence[Fault], slots: Slots, broker: JvmKafka | None, clock: RunClock, *, restart: bool
+    ) -> None:
+        self._plan = plan
+        self._slots = slots
+        self._broker = broker
+        self._clock = clock
+        self._restart = restart
+        self.kills: list[Kill] = []
+        self.away: list[Window] = []
+        self.events: list[tuple[float, str]] = []
+
+    async def run(self) -> None:
+        """Strike everything in time; returns when the last fault is over and everybody is wanted back."""
+        async with asyncio.TaskGroup() as group:
+            for fault in self._plan:
+                await asyncio.sleep(max(0.0, fault.at_s - self._clock.now()))
+                group.create_task(self._strike(fault))
+        for slot in self._slots.slots.values():
+            self._slots.release(slot)
+
+    async def _strike(self, fault: Fault) -> None:
+        match fault.kind:
+            case "broker":
+                await self._restart_broker()
+            case "sigkill":
+                await self._kill(await self._there(fault.slot))
+            case "sigterm":
+                self._slots.signal(await self._there(fault.slot), signal.SIGTERM)
+            case "sigstop":
+                slot = await self._there(fault.slot)
+                window = self._slots.freeze(slot)
+                if window is not None:
+                    await asyncio.sleep(fault.for_s)
+                    self._slots.thaw(slot, window)
+
+    async def _there(self, name: str) -> Slot:
+        """The slot, once a process is in it."""
+        slot = self._slots.slots[name]
+        if slot.held and slot.process is None:
+            self._slots.release(slot)
+        async with asyncio.timeout(READY_WITHIN_S):
+            await slot.ready.wait()
+        return slot
+
+    async def _kill(self, slot: Slot) -> None:
+        if not self._restart and slot.kind != LONE:
+            for other in self._slots.slots.values():
+                if other.kind == slot.kind and other is not slot:
+                    await self._there(other.name)
+            self._slots.hold(slot)
+        if slot.process is not None:
+            self.kills.append(Kill(slot.name, slot.kind, self._clock.now()))
+            self._slots.signal(slot, signal.SIGKILL)
+
+    async def _restart_broker(self) -> None:
+        if self._broker is None or (self.away and self.away[-1].end > self._clock.now()):
+            return
+        window = Window("broker", self._clock.now())
+        self.away.append(window)
+        self.events.append((window.start, "the broker is killed"))
+        await self._broker.kill()
+        await self._broker.restart()
+        window.end = self._clock.now()
+        self.events.append((window.end, "the broker serves again"))
