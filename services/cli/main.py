@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from services.cli import bench, discord, doctor, sandbox, schemas, settings, simulate, topics, up, worker
+from services.cli import bench, chaos, discord, doctor, sandbox, schemas, settings, simulate, topics, up, worker
 
 app = typer.Typer(
     name="odradek",
@@ -22,6 +22,7 @@ app.command("worker")(worker.run)
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(bench.app, name="bench")
 app.command("simulate")(simulate.run)
+app.command("chaos")(chaos.run)
 app.add_typer(topics.app, name="topics")
 app.command("settings")(settings.show)
 app.command("doctor")(doctor.examine)

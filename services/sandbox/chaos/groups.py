@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.coordinator.protocol import ConsumerProtocolMemberAssignment
 
 from services.runtime.settings import Settings
@@ -34,11 +35,10 @@ class GroupHistory:
 
 async def read_groups(settings: Settings, clock: RunClock) -> GroupHistory:
     """All that the groups of this run have noted up to now."""
+    places = [TopicPartition(OFFSETS_TOPIC, number) for number in range(await _partitions(settings))]
     consumer = AIOKafkaConsumer(bootstrap_servers=settings.kafka, enable_auto_commit=False)
     await consumer.start()
     try:
-        found = await consumer._client.fetch_all_metadata()
-        places = [TopicPartition(OFFSETS_TOPIC, number) for number in found.partitions_for_topic(OFFSETS_TOPIC) or ()]
         consumer.assign(places)
         ends = await consumer.end_offsets(places)
         begins = await consumer.offsets_for_times(dict.fromkeys(places, clock.began_ms))
@@ -62,6 +62,16 @@ async def read_groups(settings: Settings, clock: RunClock) -> GroupHistory:
         return history
     finally:
         await consumer.stop()
+
+
+async def _partitions(settings: Settings) -> int:
+    admin = AIOKafkaAdminClient(bootstrap_servers=settings.kafka)
+    await admin.start()
+    try:
+        [found] = await admin.describe_topics([OFFSETS_TOPIC])
+        return len(found["partitions"])
+    finally:
+        await admin.close()
 
 
 def _take(history: GroupHistory, key: bytes | None, value: bytes | None, at: float, prefix: str) -> None:
@@ -109,7 +119,9 @@ def _owners(value: bytes, at: float, prefix: str) -> Iterator[Owned]:
 def _assigned(data: bytes) -> Iterable[tuple[str, int]]:
     if not data:
         return ()
-    return ((str(topic), int(partition)) for topic, partition in ConsumerProtocolMemberAssignment.decode(data).partitions())
+    return (
+        (str(topic), int(partition)) for topic, partition in ConsumerProtocolMemberAssignment.decode(data).partitions()
+    )
 
 
 @dataclass(slots=True)

@@ -11,7 +11,8 @@ from services.sandbox.discord.entities import Channel, Message, User
 from services.sandbox.discord.jsontypes import JsonObject, JsonValue
 from services.sandbox.discord.world import World
 
-MEAN_WAIT_S = 6.0
+NAMES = ("ada", "grace", "max", "milena", "ottla")
+MEAN_WAIT_S = 7.0
 """From one message of a channel to the next; a reply takes about four seconds, so turns queue and overlap."""
 
 FOLLOW_UPS = 0.15
@@ -23,11 +24,12 @@ _BUTTON = 2
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One message that mentions the bot, and so a turn. `at` is the run's clock."""
+    """One message that mentions the bot, and so a turn. `at` is the run's clock, `question` what the model is asked."""
 
     turn: str
     channel: Channel
     at: float
+    question: str
 
 
 class People:
@@ -50,7 +52,7 @@ class People:
                 group.create_task(self._chat_in(channel, Random(f"people {self._seed} {number}"), until))
 
     async def _chat_in(self, channel: Channel, dice: Random, until: float) -> None:
-        people = (self._world.user("ada"), self._world.user("grace"))
+        people = tuple(self._world.user(name) for name in NAMES)
         await asyncio.sleep(dice.uniform(0.0, 1.0))
         while self._clock.now() < until:
             user = dice.choice(people)
@@ -71,9 +73,10 @@ class People:
 
     def _ask(self, user: User, channel: Channel) -> None:
         number = len(self.asked)
-        message = self._world.post_as(user, channel, f"<@{self._world.bot.id}> Tell me something long, number {number}.")
+        text = f"Tell me something long, number {number}."
+        message = self._world.post_as(user, channel, f"<@{self._world.bot.id}> {text}")
         turn = turn_of_message(str(message.id))
-        self.asked[turn] = Asked(turn, channel, self._clock.now())
+        self.asked[turn] = Asked(turn, channel, self._clock.now(), f"{user.username.capitalize()}: {text}")
         self._note(f"{user.username} asks number {number} in {channel.name}: turn {turn}")
 
     async def _press_stop(self, user: User, channel: Channel) -> None:

@@ -115,7 +115,7 @@ class Slots:
 
     async def _until_ready(self, slot: Slot, spawned: float, away: Window | None) -> None:
         # The process tells nobody: asking is the only way to learn of it.
-        while not await _is_ready(slot.ready_url):
+        while not await _is_ready(slot.ready_url):  # noqa: ASYNC110
             await asyncio.sleep(_POLL_S)
         now = self._clock.now()
         self.startups.append(Window(slot.name, spawned, now))
@@ -129,7 +129,7 @@ class Slots:
 
     # -- faults ----------------------------------------------------------------------------------------------------
 
-    def signal(self, slot: Slot, number: signal.Signals) -> None:
+    def send(self, slot: Slot, number: signal.Signals) -> None:
         """Kill or end the slot's process."""
         if slot.process is not None:
             slot.killed = True

@@ -18,6 +18,7 @@ from services.runtime.kafka.admin import provision
 from services.runtime.kafka.cluster import KafkaLog
 from services.runtime.settings import Settings
 from services.sandbox.brokers.jvm import JvmKafka
+from services.sandbox.chaos.people import NAMES
 from services.sandbox.discord.entities import Channel
 from services.sandbox.discord.limits import LimitsConfig
 from services.sandbox.discord.server import SandboxConfig as DiscordConfig
@@ -118,7 +119,8 @@ def _stamped_by_the_broker(topics: Topics) -> Topics:
 def _add_channels(discord: SandboxDiscord, shards: int) -> tuple[Channel, ...]:
     """Channels in so many guilds that every shard has one."""
     world = discord.world
-    people = (world.user("ada"), world.user("grace"))
+    known = {user.username for user in world.state.users.values()}
+    people = tuple(world.user(name) if name in known else world.add_user(name) for name in NAMES)
     while {shard_of(guild.id, shards) for guild in world.state.guilds.values()} != set(range(shards)):
         world.add_guild(f"Sandbox {len(world.state.guilds)}", people)
     guilds = {shard_of(guild.id, shards): guild for guild in world.state.guilds.values()}

@@ -35,15 +35,16 @@ class Strikes:
         self._broker = broker
         self._clock = clock
         self._restart = restart
+        self.carried_out: list[Fault] = []
         self.kills: list[Kill] = []
         self.away: list[Window] = []
         self.events: list[tuple[float, str]] = []
 
-    async def run(self) -> None:
-        """Strike everything in time; returns when the last fault is over and everybody is wanted back."""
+    async def run(self, start: float) -> None:
+        """Strike everything in time, counted from `start`; returns when all is over and everybody is wanted back."""
         async with asyncio.TaskGroup() as group:
             for fault in self._plan:
-                await asyncio.sleep(max(0.0, fault.at_s - self._clock.now()))
+                await asyncio.sleep(max(0.0, start + fault.at_s - self._clock.now()))
                 group.create_task(self._strike(fault))
         for slot in self._slots.slots.values():
             self._slots.release(slot)
@@ -51,15 +52,17 @@ class Strikes:
     async def _strike(self, fault: Fault) -> None:
         match fault.kind:
             case "broker":
-                await self._restart_broker()
+                await self._restart_broker(fault)
             case "sigkill":
-                await self._kill(await self._there(fault.slot))
+                await self._kill(fault, await self._there(fault.slot))
             case "sigterm":
-                self._slots.signal(await self._there(fault.slot), signal.SIGTERM)
+                self._slots.send(await self._there(fault.slot), signal.SIGTERM)
+                self.carried_out.append(fault)
             case "sigstop":
                 slot = await self._there(fault.slot)
                 window = self._slots.freeze(slot)
                 if window is not None:
+                    self.carried_out.append(fault)
                     await asyncio.sleep(fault.for_s)
                     self._slots.thaw(slot, window)
 
@@ -72,21 +75,23 @@ class Strikes:
             await slot.ready.wait()
         return slot
 
-    async def _kill(self, slot: Slot) -> None:
+    async def _kill(self, fault: Fault, slot: Slot) -> None:
         if not self._restart and slot.kind != LONE:
             for other in self._slots.slots.values():
                 if other.kind == slot.kind and other is not slot:
                     await self._there(other.name)
             self._slots.hold(slot)
         if slot.process is not None:
+            self.carried_out.append(fault)
             self.kills.append(Kill(slot.name, slot.kind, self._clock.now()))
-            self._slots.signal(slot, signal.SIGKILL)
+            self._slots.send(slot, signal.SIGKILL)
 
-    async def _restart_broker(self) -> None:
+    async def _restart_broker(self, fault: Fault) -> None:
         if self._broker is None or (self.away and self.away[-1].end > self._clock.now()):
             return
         window = Window("broker", self._clock.now())
         self.away.append(window)
+        self.carried_out.append(fault)
         self.events.append((window.start, "the broker is killed"))
         await self._broker.kill()
         await self._broker.restart()
