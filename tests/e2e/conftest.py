@@ -6,6 +6,7 @@ The test process plays Discord and the provider, follows every topic, and waits 
 import asyncio
 import os
 import signal
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ from schemas.claims import Claimed, Closed
 from schemas.deliveries import NOTICE, SendText
 from schemas.errors import BadRecord
 from schemas.identities import turn_of_message
-from schemas.inbox import DeliveryReceipt
+from schemas.inbox import DeliveryReceipt, MessageReceived
 from schemas.registry import decode
 from schemas.topics import load_topics
 from schemas.turns import TurnFinished
@@ -283,13 +284,30 @@ class Crowd:
     async def _lag(self, admin: AIOKafkaAdminClient) -> list[str]:
         lag: list[str] = []
         for group, topic in READS.items():
-            committed = await admin.list_consumer_group_offsets(f"{self.settings.prefix}{group}")
-            for partition in range(PARTITIONS):
-                end = max((r.offset + 1 for r in self.records[topic] if r.partition == partition), default=0)
-                found = committed.get(TopicPartition(f"{self.settings.prefix}{topic}", partition))
-                if end and (found is None or found.offset < end):
-                    lag.append(f"{group} {partition}: {None if found is None else found.offset} of {end}")
+            wanted = [TopicPartition(f"{self.settings.prefix}{topic}", number) for number in range(PARTITIONS)]
+            committed = await admin.list_consumer_group_offsets(f"{self.settings.prefix}{group}", partitions=wanted)
+            for place in wanted:
+                end = max((r.offset + 1 for r in self.records[topic] if r.partition == place.partition), default=0)
+                if end and committed[place].offset < end:
+                    lag.append(f"{group} {place.partition}: {committed[place].offset} of {end}")
         return lag
+
+    def contradictions(self) -> list[str]:
+        """Copies of an output that are not equal, turns with two ends or none, and generations with two calls."""
+        found: list[str] = []
+        for topic in self.records.keys() - {"prompts", "dead-letters"}:
+            copies: dict[bytes, set[bytes | None]] = {}
+            for read in self.records[topic]:
+                copies.setdefault(dict(read.headers).get("id", b""), set()).add(read.value)
+            found += [
+                f"{topic}: {id_} has {len(values)} values" for id_, values in copies.items() if len(values) > 1 and id_
+            ]
+        received = {turn_of_message(message.message_id) for _, message in self.decoded("inbox", MessageReceived)}
+        finished = {turn.turn for _, turn in self.decoded("turns", TurnFinished)}
+        found += [f"{turn} has no end" for turn in received - finished]
+        calls = Counter((call.turn, call.generation) for call in self.provider.calls)
+        found += [f"{place} was called {count} times" for place, count in calls.items() if count > 1]
+        return found
 
     def leaks(self) -> list[str]:
         """Where the bot's token or the provider's key stands, in any record or log."""
@@ -345,7 +363,6 @@ async def _open(
             "ODRADEK_DIALECT": dialect,
             "ODRADEK_MODEL": "sandbox-echo",
             "ODRADEK_GRACE_S": str(grace_s),
-            "ODRADEK_EXCLUSIVE_INSTANCE": "1",
         } | (environment or {})
         settings = Settings(**{name.removeprefix("ODRADEK_").lower(): value for name, value in shared.items()})
         topics = load_topics()
@@ -369,6 +386,7 @@ async def _open(
                 port = free_port()
                 own = {
                     "ODRADEK_INSTANCE": f"{kind}-{number}",
+                    "ODRADEK_EXCLUSIVE_INSTANCE": "1",
                     "ODRADEK_HTTP_PORT": str(port),
                     "ODRADEK_DISCORD_SHARDS": f"{number}/{copies}",
                 }

@@ -1,6 +1,7 @@
 """Records that no worker can use: one dead letter each, a visible end of their turn, and what follows goes on."""
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import pytest_asyncio
@@ -31,9 +32,14 @@ async def crowd(open_crowd: Any, kafka: Any) -> Any:
         yield crowd
 
 
+def stranger() -> str:
+    """A turn that nobody knows."""
+    return f"m{uuid4().int % 10**18}"
+
+
 def bad(talk: Any, topic: str, turn: str | None = None, value: bytes = b"{}", **facts: Any) -> NewRecord:
     """A record with all facts of its topic, and no fitting value."""
-    known = {"type": RECORDS[topic][0], "version": 1, "id": f"bad:{talk.id}", "channel": talk.id}
+    known = {"type": RECORDS[topic][0], "version": 1, "id": f"bad:{uuid4().hex}", "channel": talk.id}
     place = {} if turn is None else {"turn": turn, "generation": 1, "sequence": 0}
     return bare(topic, value, Facts(**(known | place | facts)))
 
@@ -62,17 +68,17 @@ async def test_bad_records_become_dead_letters_and_what_follows_goes_on(crowd: A
         ("header_missing", NewRecord(topic, talk.id.encode(), b"{}", ()), talk.partition),
         ("header_missing", NewRecord(topic, talk.id.encode(), b"not JSON", (("type", b"x"),)), talk.partition),
         ("header_invalid", NewRecord(topic, talk.id.encode(), b"", (("type", b"\xff"),)), talk.partition),
-        ("wrong_partition", bad(talk, topic, "m1"), elsewhere),
-        ("newer_version", bad(talk, topic, "m1", version=99), talk.partition),
+        ("wrong_partition", bad(talk, topic, stranger()), elsewhere),
+        ("newer_version", bad(talk, topic, stranger(), version=99), talk.partition),
     ]
     if topic == "raw":
-        written += [("unknown_type", bad(talk, topic, "m1", type="Nonsense"), talk.partition)]
+        written += [("unknown_type", bad(talk, topic, stranger(), type="Nonsense"), talk.partition)]
     else:
         written += [
-            ("invalid_value", bad(talk, topic, "m1"), talk.partition),
-            ("invalid_value", bad(talk, topic, "m1", value=b"not JSON"), talk.partition),
-            ("invalid_value", bad(talk, topic, "m1", value=b"\xff\xfe"), talk.partition),
-            ("unknown_type", bad(talk, topic, "m1", type="Nonsense"), talk.partition),
+            ("invalid_value", bad(talk, topic, stranger()), talk.partition),
+            ("invalid_value", bad(talk, topic, stranger(), value=b"not JSON"), talk.partition),
+            ("invalid_value", bad(talk, topic, stranger(), value=b"\xff\xfe"), talk.partition),
+            ("unknown_type", bad(talk, topic, stranger(), type="Nonsense"), talk.partition),
             ("unknown_type", bad(talk, topic, type="ChannelSnapshot", value=_snapshot(talk)), talk.partition),
         ]
     for reason, new, partition in written:
@@ -149,6 +155,7 @@ async def test_at_rest_every_bad_record_is_committed_and_has_one_dead_letter(cro
     origins = [HeaderReader(read.headers).need("id") for read in crowd.records["dead-letters"]]
     assert len(origins) == len(set(origins))
     assert crowd.leaks() == []
+    assert crowd.contradictions() == []
 
 
 def _snapshot(talk: Any) -> bytes:

@@ -26,4 +26,5 @@ async def test_a_turn_goes_on_when_its_broker_comes_back(open_crowd: Any, jvm_ka
         await crowd.at_rest()
         assert crowd.records["dead-letters"] == []
         assert crowd.leaks() == []
+        assert crowd.contradictions() == []
         assert {child.starts for child in crowd.supervisor.children.values()} == {1}

@@ -80,6 +80,7 @@ async def test_a_provider_that_is_told_to_end_finishes_its_stream(crowd: Any) ->
     await crowd.at_rest()
     assert crowd.records["dead-letters"] == []
     assert crowd.leaks() == []
+    assert crowd.contradictions() == []
 
 
 async def test_a_rolling_restart_of_everything_neither_ends_nor_repeats_a_turn(crowd: Any) -> None:

@@ -194,6 +194,7 @@ async def test_at_rest_nothing_is_open_and_everything_is_committed(crowd: Any) -
     await crowd.at_rest()
     assert crowd.records["dead-letters"] == []
     assert crowd.leaks() == []
+    assert crowd.contradictions() == []
     assert crowd.decoded("channels", ChannelSnapshot)
 
 

@@ -193,6 +193,7 @@ async def test_a_provider_that_echoes_the_key_gets_it_neither_into_the_log_nor_i
     assert [headers.text("masked") for headers in raw].count("1") >= 2
     assert not [message for message in talk.shown if crowd.key in message.content]
     assert crowd.leaks() == []
+    assert crowd.contradictions() == []
 
 
 async def test_at_rest_nothing_is_open_and_everything_is_committed(crowd: Any) -> None:
@@ -201,3 +202,4 @@ async def test_at_rest_nothing_is_open_and_everything_is_committed(crowd: Any) -
     await crowd.at_rest()
     assert crowd.records["dead-letters"] == []
     assert crowd.leaks() == []
+    assert crowd.contradictions() == []
