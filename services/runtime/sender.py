@@ -141,8 +141,10 @@ class _Lane:
             if self._failed:
                 await self._go_back()
             while self._queue and not self._failed:
-                # It stays in the queue meanwhile, so that the lane does not look empty.
                 await self._gate.passed()
+                if self._failed:  # what is sent before the failed one is repeated would overtake it
+                    break
+                # It stays in the queue meanwhile, so that the lane does not look empty.
                 new, promised = self._queue[0]
                 try:
                     acknowledged = await self._log.send(new, self._partition)

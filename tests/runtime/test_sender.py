@@ -160,6 +160,49 @@ async def test_a_partition_of_the_senders_own_choice_is_kept(
     assert list(sender._lanes) == [("inbox", 3)]
 
 
+async def test_a_record_after_a_quiet_moment_goes_out_at_once(
+    sender: Sender, flaky: Any, note: Callable[..., NewRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "GATHER_S", 3600.0)
+    await sender.send(note("1", 0))
+    assert flaky.texts == ["0"]
+
+
+async def test_what_comes_soon_after_goes_out_together_whatever_its_partition(
+    sender: Sender, flaky: Any, note: Callable[..., NewRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BURST_S", -1.0)
+    monkeypatch.setattr(module, "GATHER_S", 0.05)
+    flaky.manual = True
+    sender.send(note("1", 0, partition=0))
+    await settle(lambda: flaky.sends)
+    sender.send(note("2", 1, partition=1))
+    sender.send(note("3", 2, partition=2))
+    steps: list[int] = []
+    while flaky.sends < 3:
+        await asyncio.sleep(0)
+        steps.append(flaky.sends)
+    assert set(steps) == {1, 3}
+
+
+async def test_what_waits_to_go_out_does_not_overtake_what_fails_meanwhile(
+    sender: Sender, flaky: Any, note: Callable[..., NewRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BURST_S", -1.0)
+    monkeypatch.setattr(module, "GATHER_S", 0.05)
+    flaky.manual = True
+    flaky.failed = {0}
+    sender.send(note("1", 0))
+    await settle(lambda: flaky.sends)
+    second = sender.send(note("1", 1))
+    await asyncio.sleep(0)
+    flaky.acknowledge()
+    flaky.manual = False
+    flaky.idempotent = False
+    await second
+    assert flaky.texts == ["0", "1"]
+
+
 async def settle(condition: Callable[[], object]) -> None:
     for _ in range(2_000):
         if condition():
