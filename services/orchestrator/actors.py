@@ -40,7 +40,10 @@ TIMER_AGAIN_S = 10.0
 
 @dataclass
 class Actor:
-    """One channel. `settled` is the inbox offset that a snapshot covers; what stands up to it is not folded again."""
+    """One channel. `settled` is the inbox offset that a snapshot covers; what stands up to it is not folded again.
+
+    `timer` is set for the earliest deadline, `timer_ms` (ms since 1970).
+    """
 
     state: ChannelState
     partition: int
@@ -54,6 +57,7 @@ class Actor:
     snapshot_timer: asyncio.TimerHandle | None = None
     written: bool = False
     timer: asyncio.TimerHandle | None = None
+    timer_ms: int | None = None
     gone: bool = False
 
 
@@ -224,12 +228,13 @@ class Actors:
     # -- timers ----------------------------------------------------------------------------------------------------
 
     def _arm(self, actor: Actor) -> None:
-        self._disarm(actor)
-        armed = deadlines(actor.state)
-        if not armed:
+        due_ms = min((armed.due_ms for armed in deadlines(actor.state)), default=None)
+        if due_ms == actor.timer_ms:
             return
-        wait_s = max(0.0, (min(a.due_ms for a in armed) - self._clock.now_ms()) / 1000) + 0.05
-        self._call_later(actor, wait_s)
+        self._disarm(actor)
+        if due_ms is not None:
+            actor.timer_ms = due_ms
+            self._call_later(actor, max(0.0, (due_ms - self._clock.now_ms()) / 1000) + 0.05)
 
     def _call_later(self, actor: Actor, wait_s: float) -> None:
         actor.timer = asyncio.get_running_loop().call_later(wait_s, self._fire, actor)
@@ -237,7 +242,7 @@ class Actors:
     def _disarm(self, actor: Actor) -> None:
         if actor.timer is not None:
             actor.timer.cancel()
-            actor.timer = None
+            actor.timer = actor.timer_ms = None
 
     def _fire(self, actor: Actor) -> None:
         """Write TimerFired for what is due by our clock; again later, since the fold ignores one that came too early."""
