@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 WINDOW_S = 0.025
 FULL_BYTES = 16 * 1024
-QUIET_STREAMS = 100
+QUIET_STREAMS = 25
 MOST_STRETCH = 4.0
 
 

@@ -34,7 +34,7 @@ def test_a_full_slice_does_not_wait() -> None:
 
 def test_more_is_gathered_while_many_streams_run_up_to_a_bound() -> None:
     assert gathering(1) == Gathering(WINDOW_S, FULL_BYTES)
-    assert gathering(200) == Gathering(2 * WINDOW_S, 2 * FULL_BYTES)
+    assert gathering(50) == Gathering(2 * WINDOW_S, 2 * FULL_BYTES)
     assert gathering(100_000) == Gathering(4 * WINDOW_S, 4 * FULL_BYTES)
 
 
