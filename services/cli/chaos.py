@@ -139,7 +139,9 @@ def _print(report: "Report", *, json: bool) -> None:
     print(f"shown twice   {report.duplicated} characters")
     print(f"calls         {report.calls}, {report.calls_repeated} repeated without a logged end")
     print(f"recovery      {_seconds(recovery.p50)} median, {_seconds(recovery.max)} at most, {recovery.count} kills")
+    beyond = report.beyond_startup_s
     print(f"  undisturbed {_seconds(alone.p50)} median, {_seconds(alone.max)} at most, {alone.count} kills")
+    print(f"  without the start-up {_seconds(beyond.p50)} median, {_seconds(beyond.max)} at most")
     print(f"start-up      {_seconds(report.startup_s.p50)} median, {_seconds(report.startup_s.max)} at most")
     print(f"violations    {len(report.violations) or 'none'}")
 

@@ -49,7 +49,8 @@ class Wishes:
 @dataclass(frozen=True, slots=True)
 class Report:
     """The verdict. Times are seconds. `recovery_s`: of kills that hit a turn in progress; `recovery_alone_s`: of those
-    among them that no other fault overlapped. `late_s`: the longest that this process itself was held up."""
+    among them that no other fault overlapped, and `beyond_startup_s` that without the start-up of the process that came
+    back. `late_s`: the longest that this process itself was held up."""
 
     seed: int
     seconds: float
@@ -65,6 +66,7 @@ class Report:
     fell: tuple[str, ...]
     recovery_s: Times
     recovery_alone_s: Times
+    beyond_startup_s: Times
     startup_s: Times
     late_s: float
     at_rest: bool
@@ -169,7 +171,7 @@ class _Campaign:
         index = Index(history)
         shown = texts_shown(index, people.asked.values())
         faults = Counter(fault.kind for fault in strikes.carried_out)
-        recovered = recoveries(index, strikes.kills, [*slots.dead, *slots.frozen, *strikes.away])
+        recovered = recoveries(index, strikes.kills, [*slots.dead, *slots.frozen, *strikes.away], slots.startups)
         restless = [Violation(14, f"not at rest after {REST_WITHIN_S:g} s: {what}") for what in left]
         return Report(
             seed=self._wishes.seed,
@@ -186,6 +188,7 @@ class _Campaign:
             fell=tuple(slots.fell),
             recovery_s=times([one.seconds for one in recovered]),
             recovery_alone_s=times([one.seconds for one in recovered if one.alone]),
+            beyond_startup_s=times([one.seconds - one.startup_s for one in recovered if one.alone]),
             startup_s=times([one.end - one.start for one in slots.startups]),
             late_s=round(self._late_s, 3),
             at_rest=not left,

@@ -19,15 +19,21 @@ _READS = {service: topic for topic, service in CONSUMERS.items()}
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """Of one kill that hit a process with turns in progress. `alone`: no other fault was at work until the recovery."""
+    """Of one kill that hit a process with turns in progress. `alone`: no other fault was at work until the recovery.
+
+    `startup_s`: of the process that came in its stead; 0 where others took over.
+    """
 
     kill: Kill
     turns: tuple[str, ...]
     seconds: float
     alone: bool
+    startup_s: float
 
 
-def recoveries(index: Index, kills: Sequence[Kill], faults: Sequence[Window]) -> list[Recovery]:
+def recoveries(
+    index: Index, kills: Sequence[Kill], faults: Sequence[Window], startups: Sequence[Window] = ()
+) -> list[Recovery]:
     """Of all kills that hit a turn in progress; `faults` are all absences, those of the kills too."""
     found: list[Recovery] = []
     for kill in kills:
@@ -36,7 +42,9 @@ def recoveries(index: Index, kills: Sequence[Kill], faults: Sequence[Window]) ->
         if seconds is not None:
             others = (fault for fault in faults if not (fault.name == kill.slot and abs(fault.start - kill.at) < 1.0))
             alone = not any(fault.start <= kill.at + seconds and fault.end >= kill.at for fault in others)
-            found.append(Recovery(kill, tuple(turn.id for turn in turns), seconds, alone))
+            back = (one for one in startups if one.name == kill.slot and kill.at < one.start < kill.at + seconds)
+            startup_s = next((one.end - one.start for one in back), 0.0)
+            found.append(Recovery(kill, tuple(turn.id for turn in turns), seconds, alone, startup_s))
     return found
 
 
