@@ -88,10 +88,12 @@ class DeliveryHandler:
         began = time.perf_counter()
         async with self._heartbeats.quiet(order.channel_id):
             channels = self._channels()
+            # Outputs of a turn are shown one after another, so what came before an output bounds where it can stand.
+            after = self._outcomes.last_message(order.turn, order.sequence) or message_of_turn(order.turn)
             if not self._cancels.begin(order.turn, order.sequence):
                 # An earlier owner may have sent it and died before its receipt.
                 others = self._outcomes.message_ids(order.turn)
-                shown = await channels.find(order, message_of_turn(order.turn), others)
+                shown = await channels.find(order, after, others)
                 return Skipped(reason=CANCELLED) if shown is None else shown
             outcome = await send_text(
                 channels,
@@ -99,6 +101,7 @@ class DeliveryHandler:
                     text=order,
                     written_ms=written_ms,
                     now_ms=self._clock.now_ms(),
+                    after=after,
                     others=self._outcomes.message_ids(order.turn),
                 ),
             )

@@ -30,6 +30,16 @@ class Outcomes:
         if len(self._turns) > _TURNS_KEPT:
             self._turns.popitem(last=False)
 
+    def last_message(self, turn: str, before: int) -> str | None:
+        """The message of the turn's last output before a sequence, of those that are known; None where none is."""
+        of_turn = self._turns.get(turn, {})
+        ids = [
+            int(outcome.message_id)
+            for sequence, outcome in of_turn.items()
+            if sequence < before and isinstance(outcome, Sent) and outcome.message_id is not None
+        ]
+        return str(max(ids)) if ids else None
+
     def message_ids(self, turn: str) -> frozenset[str]:
         """The messages that are known to be outputs of the turn."""
         of_turn = self._turns.get(turn)

@@ -2,14 +2,14 @@
 
 A nonce makes Discord itself drop a repetition for a few minutes. What is older than that is looked for in the channel
 before it is sent; history tells no nonces, so a message counts as found if it is the bot's, has the same text, came
-after the turn's own message, and is not another output of the turn. No clock of ours says where to look, since hosts may
-be a minute apart: message ids are made by Discord alone.
+after the turn's message and the outputs before it, as far as they are known, and is not another output of the turn. No
+clock of ours says where to look, since hosts may be a minute apart: message ids are made by Discord alone.
 """
 
 from dataclasses import dataclass
 
 from schemas.deliveries import SendText
-from schemas.identities import message_of_turn, nonce
+from schemas.identities import nonce
 from schemas.inbox import Failed, Sent
 from services.delivery.channels import Channels
 from services.delivery.metrics import FOUND
@@ -21,19 +21,20 @@ NONCE_MS = 60_000
 class Order:
     """A text to be shown. `written_ms` is when the broker appended it, `now_ms` the time of this try, in ms since 1970.
 
-    `others`: messages that are known to be other outputs of the turn.
+    `after`: a message that came before it. `others`: messages that are known to be other outputs of the turn.
     """
 
     text: SendText
     written_ms: int
     now_ms: int
+    after: str
     others: frozenset[str]
 
 
 async def send_text(channels: Channels, order: Order) -> Sent | Failed:
     """Show the text, or find that it is shown; raises Unavailable where it may be shown later."""
     if order.now_ms - order.written_ms >= NONCE_MS:
-        found = await channels.find(order.text, message_of_turn(order.text.turn), order.others)
+        found = await channels.find(order.text, order.after, order.others)
         if found is not None:
             FOUND.inc()
             return found

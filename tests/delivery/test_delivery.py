@@ -111,6 +111,13 @@ async def test_an_old_order_is_not_taken_for_another_output_with_the_same_words(
     assert [message.content for message in delivery.shown()] == ["Ha!", "Ha!"]
 
 
+async def test_an_old_order_is_not_taken_for_what_another_turn_said_before_it(delivery) -> None:
+    await delivery.give(SendText(channel_id=delivery.channel, turn="m2", sequence=0, text="Yes."))
+    await delivery.give(text(delivery, 0, "So?"))
+    await delivery.give(text(delivery, 1, "Yes."), age_ms=OLD_MS)
+    assert [message.content for message in delivery.shown()] == ["Yes.", "So?", "Yes."]
+
+
 async def test_an_old_order_is_not_taken_for_what_somebody_else_said(delivery) -> None:
     world = delivery.sandbox.world
     world.post_as(world.user("ada"), world.channel("general"), "Ha!")
