@@ -6,7 +6,6 @@ from schemas.chunks import ProviderError
 from schemas.errors import UnknownRecordType
 from schemas.generations import GenerationRequested
 from schemas.headers import Facts
-from schemas.inbox import GenerationFailed
 from schemas.registry import decode
 from services.context.context import assemble
 from services.context.discord_history import DiscordHistory
@@ -21,6 +20,7 @@ from services.runtime.inbound import Inbound
 from services.runtime.log import LogRecord, NewRecord
 from services.runtime.logs import get_logger
 from services.runtime.outputs import output
+from services.runtime.refusals import generation_failed, refused
 from services.runtime.settings import Settings
 
 log = get_logger("context")
@@ -49,11 +49,9 @@ class Prompter:
                 turn=request.turn, generation=request.generation, problem=str(error), remedy=error.remedy,
             )  # fmt: skip
             message = f"{error}. {error.remedy}".strip()
-            inbound.emit(
-                _failed(
-                    request.channel_id, request.turn, request.generation, "configuration", message, inbound.facts.cause
-                )
-            )
+            failure = ProviderError(type="api_error", code="configuration", message=message, retryable=False)
+            for failed in generation_failed("context", inbound.record, inbound.facts, failure):
+                inbound.emit(failed)
             return
         inbound.emit(
             output(
@@ -93,22 +91,7 @@ class Prompter:
 
     def refuse(self, record: LogRecord, facts: Facts | None, reason: str, message: str) -> list[NewRecord]:
         """End a generation that could not be handled."""
-        if facts is None or facts.turn is None or facts.generation is None:
-            return []
-        return [_failed(facts.channel, facts.turn, facts.generation, reason, message, facts.cause)]
-
-
-def _failed(channel: str, turn: str, generation: int, code: str, message: str, cause: int | None) -> NewRecord:
-    error = ProviderError(type="api_error", code=code, message=message, retryable=False)
-    return output(
-        "inbox",
-        GenerationFailed(turn=turn, generation=generation, error=error),
-        channel=channel,
-        event_id=f"failed:{turn}:{generation}:context",
-        turn=turn,
-        generation=generation,
-        cause=cause,
-    )
+        return refused("context", record, facts, reason, message)
 
 
 async def build(context: Context) -> Handler:

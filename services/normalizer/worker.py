@@ -8,9 +8,8 @@ import asyncio
 from collections.abc import Collection
 from functools import partial
 
-from schemas.chunks import ProviderError
 from schemas.headers import Facts, HeaderReader
-from schemas.inbox import ChunkBatch, GenerationFailed
+from schemas.inbox import ChunkBatch
 from schemas.raw import NOBODY, RawEnd, RawSlice, parse_raw
 from services.normalizer.metrics import BATCHES, DROPPED, OPEN
 from services.normalizer.streams import Dropped, Streams
@@ -21,6 +20,7 @@ from services.runtime.inbound import Inbound, Pending
 from services.runtime.log import Appended, LogRecord, NewRecord
 from services.runtime.logs import get_logger
 from services.runtime.outputs import output
+from services.runtime.refusals import refused
 
 log = get_logger("normalizer")
 FORGET_EVERY_S = 60.0
@@ -94,21 +94,7 @@ class Normalizer:
 
     def refuse(self, record: LogRecord, facts: Facts | None, reason: str, message: str) -> list[NewRecord]:
         """End the generation of a raw record that could not be handled."""
-        if facts is None or facts.turn is None or facts.generation is None:
-            return []
-        error = ProviderError(type="api_error", code=reason, message=message, retryable=False)
-        failed = GenerationFailed(turn=facts.turn, generation=facts.generation, error=error)
-        return [
-            output(
-                "inbox",
-                failed,
-                channel=facts.channel,
-                event_id=f"failed:{facts.turn}:{facts.generation}:normalizer",
-                turn=facts.turn,
-                generation=facts.generation,
-                cause=facts.cause,
-            )
-        ]
+        return refused("normalizer", record, facts, reason, message)
 
     async def forget_regularly(self) -> None:
         """Close streams that are older than any deadline allows, so that they hold no commits."""

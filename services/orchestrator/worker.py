@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 
-from schemas.chunks import ProviderError
 from schemas.errors import UnknownRecordType
 from schemas.headers import Facts
 from schemas.inbox import ChunkBatch, DeliveryReceipt, GenerationFailed, MessageReceived, TimerFired
@@ -13,7 +12,7 @@ from services.runtime.assembly import Context, WorkerSpec
 from services.runtime.handler import Handler
 from services.runtime.inbound import Inbound
 from services.runtime.log import LogRecord, NewRecord
-from services.runtime.outputs import output
+from services.runtime.refusals import refused
 
 _EVENTS = (MessageReceived, StopRequested, ChunkBatch, GenerationFailed, DeliveryReceipt, TimerFired)
 
@@ -44,21 +43,9 @@ class Orchestrator:
 
     def refuse(self, record: LogRecord, facts: Facts | None, reason: str, message: str) -> list[NewRecord]:
         """End the generation of an event that could not be handled, but not for the event that does just that."""
-        if facts is None or facts.type == GenerationFailed.__name__ or facts.turn is None or facts.generation is None:
+        if facts is None or facts.type == GenerationFailed.__name__:
             return []
-        error = ProviderError(type="api_error", code=reason, message=message, retryable=False)
-        failed = GenerationFailed(turn=facts.turn, generation=facts.generation, error=error)
-        return [
-            output(
-                "inbox",
-                failed,
-                channel=facts.channel,
-                event_id=f"failed:{facts.turn}:{facts.generation}:orchestrator",
-                turn=facts.turn,
-                generation=facts.generation,
-                cause=facts.cause,
-            )
-        ]
+        return refused("orchestrator", record, facts, reason, message)
 
 
 async def build(context: Context) -> Handler:

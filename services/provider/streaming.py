@@ -15,7 +15,6 @@ import orjson
 from schemas.chunks import ProviderError
 from schemas.claims import Closing
 from schemas.identities import stream_effect
-from schemas.inbox import GenerationFailed
 from schemas.prompts import ProviderRequest
 from schemas.raw import Ending
 from services.provider.credentials import Credential, Credentials
@@ -30,25 +29,12 @@ from services.runtime.errors import ConfigurationError
 from services.runtime.inbound import Inbound
 from services.runtime.log import NewRecord
 from services.runtime.logs import get_logger
-from services.runtime.outputs import output
+from services.runtime.refusals import generation_failed
 
 log = get_logger("provider")
 
 FAREWELL_S = 0.8
 """How long a cancelled stream may take to write its end, and again to close its claim; the process has 2 s left."""
-
-
-def generation_failed(channel: str, turn: str, generation: int, error: ProviderError, cause: int | None) -> NewRecord:
-    """The record that ends a generation for which no call was made."""
-    return output(
-        "inbox",
-        GenerationFailed(turn=turn, generation=generation, error=error),
-        channel=channel,
-        event_id=f"failed:{turn}:{generation}:provider",
-        turn=turn,
-        generation=generation,
-        cause=cause,
-    )
 
 
 class Streams:
@@ -114,7 +100,8 @@ class Streams:
             credential = self._credentials.find(request.credential)
         except ConfigurationError as error:
             lines.error("no call: the credential is unusable", problem=str(error), remedy=error.remedy)
-            inbound.emit(_unusable(inbound, request, error))
+            for failed in _unusable(inbound, error):
+                inbound.emit(failed)
             await self._claims.close(effect, request.channel_id, "failed")
             return
         recorder = Recorder(inbound, request, self._claims.instance, credential.secret, self._claims.paused)
@@ -207,11 +194,11 @@ class _Hold:
         return await self.claims.confirm(self.effect, self.channel)
 
 
-def _unusable(inbound: Inbound, request: ProviderRequest, error: ConfigurationError) -> NewRecord:
+def _unusable(inbound: Inbound, error: ConfigurationError) -> list[NewRecord]:
     problem = ProviderError(
         type="api_error", code="configuration", message=f"{error}. {error.remedy}".strip(), retryable=False
     )
-    return generation_failed(request.channel_id, request.turn, request.generation, problem, inbound.facts.cause)
+    return generation_failed("provider", inbound.record, inbound.facts, problem)
 
 
 def _closing(ending: Ending) -> Closing:

@@ -2,18 +2,18 @@
 
 from collections.abc import Collection
 
-from schemas.chunks import ProviderError
 from schemas.errors import UnknownRecordType
 from schemas.headers import Facts
 from schemas.prompts import ProviderRequest
 from schemas.registry import decode
 from services.provider.credentials import Credentials
-from services.provider.streaming import Streams, generation_failed
+from services.provider.streaming import Streams
 from services.provider.transport import HttpxTransport
 from services.runtime.assembly import Context, WorkerSpec
 from services.runtime.handler import Handler
 from services.runtime.inbound import Inbound
 from services.runtime.log import LogRecord, NewRecord
+from services.runtime.refusals import refused
 
 
 class Provider:
@@ -40,10 +40,7 @@ class Provider:
 
     def refuse(self, record: LogRecord, facts: Facts | None, reason: str, message: str) -> list[NewRecord]:
         """End the generation of a prompt that could not be handled."""
-        if facts is None or facts.turn is None or facts.generation is None:
-            return []
-        error = ProviderError(type="api_error", code=reason, message=message, retryable=False)
-        return [generation_failed(facts.channel, facts.turn, facts.generation, error, facts.cause)]
+        return refused("provider", record, facts, reason, message)
 
 
 async def build(context: Context) -> Handler:

@@ -31,7 +31,11 @@ async def load_snapshots(read: Log, partitions: Collection[int]) -> dict[str, Ch
         if not isinstance(snapshot, ChannelSnapshot):
             log.error("not a snapshot", partition=record.partition, offset=record.offset)
             continue
-        known = best.get(snapshot.channel_id)
-        if known is None or known.settled < snapshot.settled:
+        if better(best.get(snapshot.channel_id), snapshot):
             best[snapshot.channel_id] = snapshot
     return best
+
+
+def better(known: ChannelSnapshot | None, snapshot: ChannelSnapshot) -> bool:
+    """Whether a snapshot that stands later in the log takes the place of the one that is known."""
+    return known is None or known.settled < snapshot.settled

@@ -14,6 +14,7 @@ async def test_bench_turns_prints_its_figures_as_json_and_its_progress_elsewhere
 ) -> None:
     broker = await jvm_kafka_factory()
     options = ["--turns", "2", "--rate", "100", "--seconds", "3", "--races", "1", "--partitions", "2"]
+    options += ["--skip-search", "--json", "--kafka", broker.bootstrap]
     process = await asyncio.create_subprocess_exec(
         *(
             sys.executable,

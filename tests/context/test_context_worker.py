@@ -75,7 +75,7 @@ class Place:
 
     def inbound(self, record: Any) -> Inbound:
         new = output(
-            "generations", record, channel=str(self.channel.id), event_id="g", turn="m1", generation=2, cause=9
+            "generations", record, channel=str(self.channel.id), event_id="g", turn=record.turn, generation=2, cause=9
         )
         read = LogRecord("generations", 0, 0, 0, new.key, new.value, new.headers)
         return Inbound(read, HeaderReader(new.headers).facts(), self.outbox, Pending(lambda: None))  # type: ignore[arg-type]
@@ -206,7 +206,7 @@ async def test_unusable_settings_end_the_generation_and_are_named(
 ) -> None:
     facts, failed = await place.handle(place.asking(5, "hello?"), **settings)
     assert isinstance(failed, GenerationFailed)
-    assert (place.outbox.sent[0].topic, facts.id, failed.generation) == ("inbox", "failed:m5:2:context", 2)
+    assert (place.outbox.sent[0].topic, facts.id, failed.generation) == ("inbox", "failed:m5:2:context:0:0", 2)
     assert named in failed.error.message
     assert not failed.error.retryable
 

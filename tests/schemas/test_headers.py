@@ -29,7 +29,12 @@ FACTS = st.builds(
     origin=st.sampled_from(["live", "replay"]),
 )
 ORIGINS = st.builds(
-    RawOrigin, turn=TEXTS, generation=NUMBERS, instance=TEXTS, dialect=st.sampled_from(get_args(Dialect)), model=TEXTS
+    RawOrigin,
+    turn=TEXTS,
+    generation=st.integers(1, 2**63 - 1),
+    instance=TEXTS,
+    dialect=st.sampled_from(get_args(Dialect)),
+    model=TEXTS,
 )
 
 

@@ -1,0 +1,35 @@
+"""The record that ends a generation because a record that it needs could not be handled.
+
+Its id names the record at fault, so two bad records of one generation make two events, and the fold takes the first.
+"""
+
+from schemas.chunks import ProviderError
+from schemas.headers import Facts
+from schemas.inbox import GenerationFailed
+from services.runtime.log import LogRecord, NewRecord
+from services.runtime.outputs import output
+
+
+def generation_failed(service: str, origin: LogRecord, facts: Facts, error: ProviderError) -> list[NewRecord]:
+    """The failed generation of the record `origin`; nothing where its facts name none."""
+    if facts.turn is None or facts.generation is None:
+        return []
+    return [
+        output(
+            "inbox",
+            GenerationFailed(turn=facts.turn, generation=facts.generation, error=error),
+            channel=facts.channel,
+            event_id=f"failed:{facts.turn}:{facts.generation}:{service}:{origin.partition}:{origin.offset}",
+            turn=facts.turn,
+            generation=facts.generation,
+            cause=facts.cause,
+        )
+    ]
+
+
+def refused(service: str, origin: LogRecord, facts: Facts | None, reason: str, message: str) -> list[NewRecord]:
+    """The failed generation of a record that is dead-lettered; see `services.runtime.handler.Handler.refuse`."""
+    if facts is None:
+        return []
+    error = ProviderError(type="api_error", code=reason, message=message, retryable=False)
+    return generation_failed(service, origin, facts, error)

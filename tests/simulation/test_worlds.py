@@ -1,0 +1,47 @@
+"""The simulated world: the same seed is the same run, clean seeds break no invariant, and planted bugs are found."""
+
+import hashlib
+
+import pytest
+
+from services.sandbox.simulation.campaign import play
+from services.sandbox.simulation.faults import FAULTS, FaultName
+from services.sandbox.simulation.world import World
+
+ALL: frozenset[FaultName] = frozenset(FAULTS)
+
+
+def digest(seed: int) -> str:
+    history = World(seed, ALL).run()
+    whole = hashlib.sha256()
+    for write in history.writes:
+        whole.update(repr((write.at, write.record)).encode())
+    return whole.hexdigest()
+
+
+@pytest.mark.parametrize("seed", [4, 33])
+def test_a_seed_always_gives_the_same_run(seed: int) -> None:
+    assert digest(seed) == digest(seed)
+
+
+def test_without_faults_every_message_is_answered_in_one_call() -> None:
+    for seed in range(5):
+        result, history = play(seed, frozenset())
+        assert result.clean
+        assert history is not None
+        assert history.at_rest
+        calls = {(call.turn, call.generation) for call in history.calls}
+        assert len(calls) == len(history.calls) > 0
+
+
+def test_a_killed_process_never_runs_its_clean_up() -> None:
+    world = World(11, ALL)
+    history = world.run()
+    killed = [at for at, what in world.events if what.endswith("is killed")]
+    assert killed
+    assert history.at_rest
+
+
+def test_a_bug_that_is_planted_is_found(bug, plant_and_search) -> None:
+    _, invariants = plant_and_search(bug)
+    assert invariants, f"{bug.name} was found in none of 500 seeds"
