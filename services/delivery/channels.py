@@ -1,5 +1,6 @@
 """The port through which delivery reaches Discord."""
 
+from collections.abc import Set
 from typing import Protocol
 
 from schemas.deliveries import ClearStopButton, SendText
@@ -13,7 +14,7 @@ class Channels(Protocol):
         """Make one message. Discord itself drops a repetition of the nonce for a few minutes."""
         ...
 
-    async def find(self, order: SendText, after: str, others: frozenset[str]) -> Sent | None:
+    async def find(self, order: SendText, after: str, others: Set[str]) -> Sent | None:
         """Look whether the message is there: the bot's own, the same text, with a higher id than `after`.
 
         `others` are message ids that are known to be other outputs.

@@ -1,5 +1,7 @@
 """The port to Discord's channels through discord.py."""
 
+from collections.abc import Set
+
 import discord
 
 from schemas.deliveries import ClearStopButton, SendText
@@ -59,7 +61,7 @@ class DiscordChannels:
             made = await channel.send(order.text, nonce=nonce, allowed_mentions=silent, reference=reference)
         return Sent(message_id=str(made.id))
 
-    async def find(self, order: SendText, after: str, others: frozenset[str]) -> Sent | None:
+    async def find(self, order: SendText, after: str, others: Set[str]) -> Sent | None:
         """Look through the channel's messages after one; None also where history is closed to the bot."""
         user = self._client.user
         if user is None:

@@ -92,9 +92,10 @@ class DeliveryHandler:
             after = self._outcomes.last_message(order.turn, order.sequence) or message_of_turn(order.turn)
             if not self._cancels.begin(order.turn, order.sequence):
                 # An earlier owner may have sent it and died before its receipt.
-                others = self._outcomes.message_ids(order.turn)
-                shown = await channels.find(order, after, others)
-                return Skipped(reason=CANCELLED) if shown is None else shown
+                shown = await channels.find(order, after, self._outcomes.message_ids())
+                outcome = Skipped(reason=CANCELLED) if shown is None else shown
+                self._outcomes.put(order.turn, order.sequence, outcome)
+                return outcome
             outcome = await send_text(
                 channels,
                 Order(
@@ -102,7 +103,7 @@ class DeliveryHandler:
                     written_ms=written_ms,
                     now_ms=self._clock.now_ms(),
                     after=after,
-                    others=self._outcomes.message_ids(order.turn),
+                    others=self._outcomes.message_ids(),
                 ),
             )
         SEND_SECONDS.observe(time.perf_counter() - began)

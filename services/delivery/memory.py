@@ -1,6 +1,7 @@
 """What one delivery process remembers of turns: outputs that were sent, and those that must not be any more."""
 
 from collections import OrderedDict
+from collections.abc import Set
 
 from schemas.inbox import Outcome, Sent
 
@@ -14,6 +15,7 @@ class Outcomes:
 
     def __init__(self) -> None:
         self._turns: OrderedDict[str, OrderedDict[int, Outcome]] = OrderedDict()
+        self._ids: dict[str, None] = {}
 
     def get(self, turn: str, sequence: int) -> Outcome | None:
         """What became of an output, None where this process does not know."""
@@ -24,15 +26,24 @@ class Outcomes:
         """Remember an outcome."""
         of_turn = self._turns.setdefault(turn, OrderedDict())
         of_turn[sequence] = outcome
+        if isinstance(outcome, Sent) and outcome.message_id is not None:
+            self._ids[outcome.message_id] = None
         if len(of_turn) > _OUTCOMES_KEPT:
-            of_turn.popitem(last=False)
+            self._forget(of_turn.popitem(last=False)[1])
         self._turns.move_to_end(turn)
         if len(self._turns) > _TURNS_KEPT:
-            self._turns.popitem(last=False)
+            for forgotten in self._turns.popitem(last=False)[1].values():
+                self._forget(forgotten)
+
+    def _forget(self, outcome: Outcome) -> None:
+        if isinstance(outcome, Sent) and outcome.message_id is not None:
+            self._ids.pop(outcome.message_id, None)
 
     def last_message(self, turn: str, before: int) -> str | None:
         """The message of the turn's last output before a sequence, of those that are known; None where none is."""
-        of_turn = self._turns.get(turn, {})
+        of_turn = self._turns.get(turn)
+        if of_turn is None:
+            return None
         ids = [
             int(outcome.message_id)
             for sequence, outcome in of_turn.items()
@@ -40,16 +51,9 @@ class Outcomes:
         ]
         return str(max(ids)) if ids else None
 
-    def message_ids(self, turn: str) -> frozenset[str]:
-        """The messages that are known to be outputs of the turn."""
-        of_turn = self._turns.get(turn)
-        if of_turn is None:
-            return frozenset()
-        return frozenset(
-            outcome.message_id
-            for outcome in of_turn.values()
-            if isinstance(outcome, Sent) and outcome.message_id is not None
-        )
+    def message_ids(self) -> Set[str]:
+        """The messages that are known to be outputs, of whichever turn; it grows and shrinks with what is remembered."""
+        return self._ids.keys()
 
 
 class Cancels:

@@ -118,6 +118,13 @@ async def test_an_old_order_is_not_taken_for_what_another_turn_said_before_it(de
     assert [message.content for message in delivery.shown()] == ["Yes.", "So?", "Yes."]
 
 
+async def test_a_cancelled_text_is_not_taken_for_what_another_turn_said(delivery) -> None:
+    await delivery.give(SendText(channel_id=delivery.channel, turn="m2", sequence=0, text="Yes."))
+    await delivery.give(Cancel(channel_id=delivery.channel, turn=TURN, sequence=1, first=0))
+    await delivery.give(text(delivery, 0, "Yes."))
+    assert delivery.log.receipts[-1] == (0, Skipped(reason="cancelled"))
+
+
 async def test_an_old_order_is_not_taken_for_what_somebody_else_said(delivery) -> None:
     world = delivery.sandbox.world
     world.post_as(world.user("ada"), world.channel("general"), "Ha!")

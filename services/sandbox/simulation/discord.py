@@ -4,7 +4,7 @@ A request takes effect when it arrives, whatever has become of the host that sen
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -106,12 +106,12 @@ class SimulatedChannels:
         """Make one message."""
         return Sent(message_id=str((await self._arrive(lambda: self._discord.take_post(order, nonce))).message_id))
 
-    async def find(self, order: SendText, after: str, others: frozenset[str]) -> Sent | None:
+    async def find(self, order: SendText, after: str, others: Set[str]) -> Sent | None:
         """Look through the channel."""
         found = await self._arrive(lambda: self._look(order, after, others))
         return found if isinstance(found, Sent) else None
 
-    def _look(self, order: SendText, after: str, others: frozenset[str]) -> Sent | str:
+    def _look(self, order: SendText, after: str, others: Set[str]) -> Sent | str:
         for message in self._discord.channels.get(int(order.channel_id), ()):
             own = message.author_id == BOT_ID and str(message.message_id) not in others
             if message.message_id > int(after) and own and message.text.strip() == order.text.strip():
