@@ -13,7 +13,7 @@ from services.sandbox.checking.history import Violation
 from services.sandbox.checking.index import Index
 from services.sandbox.provider.replies import whole_reply
 
-_SENTENCE = re.compile(r"Sentence (\d+) of \d+: [^.]*\.")
+_SENTENCE = re.compile(r"Sentence (\d+) of \d+ on \w+: [^.]*\.")
 
 
 @dataclass(frozen=True, slots=True)

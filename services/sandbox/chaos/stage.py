@@ -28,7 +28,9 @@ from services.sandbox.provider.server import SandboxConfig as ProviderConfig
 from services.sandbox.provider.server import SandboxProvider
 
 Say = Callable[[str], None]
-MODEL = "sandbox-echo"
+MODEL = "sandbox-marked"
+"""No two of its replies share a text: to find out whether a message of before is shown, delivery compares texts."""
+
 PACE_MS = 9.0
 CHANNELS = 8
 MOST_CALLS = 20_000

@@ -4,13 +4,14 @@ A *real* user message is one that is not a request to go on. Nothing here knows 
 answer before it asks.
 """
 
+import hashlib
 import re
 from collections.abc import Sequence
 from typing import Final
 
 from services.sandbox.provider.neutral import ChatMessage
 
-MODELS: Final = ("sandbox-echo", "sandbox-long", "sandbox-code")
+MODELS: Final = ("sandbox-echo", "sandbox-long", "sandbox-code", "sandbox-marked")
 CONTINUE_MARK: Final = "[System: Continue"
 LONG_PARAGRAPHS: Final = 40
 _SENTENCES_A_PARAGRAPH: Final = 3
@@ -62,6 +63,8 @@ def whole_reply(model: str, question: str) -> str:
             return _long(question, LONG_PARAGRAPHS)
         case "sandbox-code":
             return _code(question)
+        case "sandbox-marked":
+            return _long(question, LONG_PARAGRAPHS // 4, f" on {_mark(question)}")
         case _:
             return _echo(question)
 
@@ -132,23 +135,28 @@ def _help(question: str) -> str:
             "- `code`: fenced code blocks in a few languages\n"
             "- `stop`: something to interrupt with the Stop button\n"
             "- `help`: this list",
-            "The models are `sandbox-echo` (me), `sandbox-long` and `sandbox-code`. " + _ORDER,
+            "The models are `sandbox-echo` (me), `sandbox-long`, `sandbox-code` and `sandbox-marked`. " + _ORDER,
         )
     )
 
 
-def _long(question: str, paragraphs: int) -> str:
+def _mark(question: str) -> str:
+    """A few letters that no other question is likely to have, so that no two replies share a sentence."""
+    return hashlib.blake2b(question.encode("utf-8", "replace"), digest_size=4).hexdigest()
+
+
+def _long(question: str, paragraphs: int, mark: str = "") -> str:
     total = paragraphs * _SENTENCES_A_PARAGRAPH
     facts = (
         "it was written once and can be read again",
         "the sentence before it has a smaller number, and the one after it a larger",
         "whoever reads it twice may drop the second",
     )
-    parts = [f"A long answer in {total} numbered sentences. You said:", f"> {quote(question)}"]
+    parts = [f"A long answer{mark} in {total} numbered sentences. You said:", f"> {quote(question)}"]
     for paragraph in range(paragraphs):
         first = paragraph * _SENTENCES_A_PARAGRAPH + 1
-        parts.append(" ".join(f"Sentence {first + i} of {total}: {fact}." for i, fact in enumerate(facts)))
-    parts.append(f"That was sentence {total}, and the end.")
+        parts.append(" ".join(f"Sentence {first + i} of {total}{mark}: {fact}." for i, fact in enumerate(facts)))
+    parts.append(f"That was sentence {total}{mark}, and the end.")
     return "\n\n".join(parts)
 
 
