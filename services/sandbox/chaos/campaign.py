@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import pickle
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from services.sandbox.brokers.ports import free_port
 from services.sandbox.chaos.clock import RunClock
@@ -112,9 +113,8 @@ class _Campaign:
                 broker=stage.broker is not None,
             )
             strikes = Strikes(plan, slots, stage.broker, clock, restart=wishes.restart)
-            async with self._telling(people, ended, strikes), asyncio.TaskGroup() as group:
-                group.create_task(people.chat(wishes.seconds))
-                group.create_task(strikes.run(clock.now()))
+            async with self._telling(people, ended, strikes):
+                await _together(people.chat(wishes.seconds), strikes.run(clock.now()))
             self._say("the faults are over; waiting until nothing goes on")
             await slots.all_ready(READY_WITHIN_S)
             left = await wait_for_rest(stage, people.asked, ended, REST_WITHIN_S)
@@ -195,3 +195,18 @@ class _Campaign:
             skipped=tuple(number for number, _ in checked.skipped),
             violations=(*restless, *shown.wrong, *checked.violations),
         )
+
+
+async def _together(*doing: Coroutine[None, None, None]) -> None:
+    """Run all of them; what one raises ends the others and is raised as it is."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for one in doing:
+                group.create_task(one)
+    except ExceptionGroup as failures:
+        raise _first(failures) from failures
+
+
+def _first(failures: "ExceptionGroup[Exception]") -> Exception:
+    failure = failures.exceptions[0]
+    return _first(cast("ExceptionGroup[Exception]", failure)) if isinstance(failure, ExceptionGroup) else failure

@@ -135,6 +135,8 @@ class Slots:
             slot.killed = True
             self._note(f"{slot.name} gets {number.name}")
             slot.process.send_signal(number)
+            if number == signal.SIGKILL:
+                slot.ready.clear()
 
     def freeze(self, slot: Slot) -> Window | None:
         """SIGSTOP; None where there is no process or it is frozen already."""

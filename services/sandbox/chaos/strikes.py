@@ -1,7 +1,9 @@
 """Carries a plan of faults out: each strikes at its time, and what it hits is noted."""
 
 import asyncio
+import contextlib
 import signal
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -35,6 +37,7 @@ class Strikes:
         self._broker = broker
         self._clock = clock
         self._restart = restart
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self.carried_out: list[Fault] = []
         self.kills: list[Kill] = []
         self.away: list[Window] = []
@@ -50,36 +53,41 @@ class Strikes:
             self._slots.release(slot)
 
     async def _strike(self, fault: Fault) -> None:
+        if fault.kind == "broker":
+            await self._restart_broker(fault)
+            return
+        slot = self._slots.slots[fault.slot]
+        async with self._locks[slot.kind]:
+            if not await self._is_there(slot):
+                return
+            if fault.kind == "sigkill":
+                await self._kill(fault, slot)
+                return
         match fault.kind:
-            case "broker":
-                await self._restart_broker(fault)
-            case "sigkill":
-                await self._kill(fault, await self._there(fault.slot))
             case "sigterm":
-                self._slots.send(await self._there(fault.slot), signal.SIGTERM)
+                self._slots.send(slot, signal.SIGTERM)
                 self.carried_out.append(fault)
             case "sigstop":
-                slot = await self._there(fault.slot)
                 window = self._slots.freeze(slot)
                 if window is not None:
                     self.carried_out.append(fault)
                     await asyncio.sleep(fault.for_s)
                     self._slots.thaw(slot, window)
 
-    async def _there(self, name: str) -> Slot:
-        """The slot, once a process is in it."""
-        slot = self._slots.slots[name]
-        if slot.held and slot.process is None:
+    async def _is_there(self, slot: Slot) -> bool:
+        """Wait until a process is in the slot and ready; False if none comes, and then the fault is left out."""
+        if slot.held:
             self._slots.release(slot)
-        async with asyncio.timeout(READY_WITHIN_S):
-            await slot.ready.wait()
-        return slot
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(READY_WITHIN_S):
+                await slot.ready.wait()
+        return slot.process is not None and slot.ready.is_set()
 
     async def _kill(self, fault: Fault, slot: Slot) -> None:
         if not self._restart and slot.kind != LONE:
             for other in self._slots.slots.values():
-                if other.kind == slot.kind and other is not slot:
-                    await self._there(other.name)
+                if other.kind == slot.kind and other is not slot and not await self._is_there(other):
+                    return
             self._slots.hold(slot)
         if slot.process is not None:
             self.carried_out.append(fault)
