@@ -37,7 +37,7 @@ def test_without_faults_every_message_is_answered_in_one_call() -> None:
 def test_a_killed_process_never_runs_its_clean_up() -> None:
     world = World(11, ALL)
     history = world.run()
-    killed = [at for at, what in world.events if what.endswith("is killed")]
+    killed = [at for at, what in world.stage.events if what.endswith("is killed")]
     assert killed
     assert history.at_rest
 

@@ -43,8 +43,8 @@ def play(seed: int, faults: frozenset[FaultName]) -> tuple[SeedResult, History |
         history = world.run()
         found = check(history).violations
     except Exception:
-        return SeedResult(seed, (), 0, world.loop.time(), traceback.format_exc()), None
-    return SeedResult(seed, tuple(found), len(history.writes), world.loop.time()), history
+        return SeedResult(seed, (), 0, world.virtual_s, traceback.format_exc()), None
+    return SeedResult(seed, tuple(found), len(history.writes), world.virtual_s), history
 
 
 def run_campaign(seeds: range, faults: frozenset[FaultName], *, processes: int | None = None) -> Iterator[SeedResult]:
