@@ -1,10 +1,20 @@
 """How to reach the cluster: the client options that every aiokafka object shares, and each broker's waits and timeouts."""
 
+import asyncio
 import ssl
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
+from aiokafka.errors import KafkaConnectionError, KafkaTimeoutError
+
+from services.runtime.logs import get_logger
 from services.runtime.settings import Settings
+
+log = get_logger("kafka")
+FIRST_WAIT_S = 0.2
+MOST_WAIT_S = 5.0
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +46,7 @@ PROFILES = {
         exact_times=True,
     ),
     "embedded": BrokerProfile(
-        fetch_wait_ms=15,
+        fetch_wait_ms=25,
         linger_ms=2,
         idempotent=False,
         session_ms=2_000,
@@ -73,3 +83,18 @@ def client_options(settings: Settings) -> dict[str, Any]:
             settings.sasl_password.get_secret_value() if settings.sasl_password is not None else None
         )
     return options
+
+
+async def when_reachable(call: Callable[[], Awaitable[T]]) -> T:
+    """What the call returns, which is made again for as long as no broker answers.
+
+    A process that connects while the broker goes away waits for it, as one does that finds none at its start.
+    """
+    wait_s = FIRST_WAIT_S
+    while True:
+        try:
+            return await call()
+        except (KafkaConnectionError, KafkaTimeoutError) as error:
+            log.warning("waiting for Kafka", error=type(error).__name__)
+            await asyncio.sleep(wait_s)
+            wait_s = min(wait_s * 2, MOST_WAIT_S)
