@@ -12,7 +12,7 @@ from aiokafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitio
 from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 from aiokafka.protocol.group import LeaveGroupRequest
 
-from services.runtime.kafka.connection import BrokerProfile
+from services.runtime.kafka.connection import BrokerProfile, when_reachable
 from services.runtime.log import LogRecord, Members
 from services.runtime.logs import get_logger
 from services.runtime.membership import Membership, kept_partitions
@@ -64,7 +64,7 @@ class KafkaGroupReader(ConsumerRebalanceListener):
         """Join; returns before the first assignment."""
         self._members = members
         self._consumer.subscribe([self._topic], listener=self)
-        await self._consumer.start()
+        await when_reachable(self._consumer.start)
 
     async def fetch(self, max_records: int) -> list[LogRecord]:
         """The next records; waits for half a second at most."""

@@ -11,7 +11,7 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
 
-from services.runtime.kafka.connection import BrokerProfile
+from services.runtime.kafka.connection import BrokerProfile, when_reachable
 from services.runtime.log import LogRecord
 from services.runtime.logs import get_logger
 
@@ -60,10 +60,9 @@ class KafkaTail:
 
     async def start(self) -> None:
         """Find the starting offsets and begin to read in the background."""
-        await self._consumer.start()
+        await when_reachable(self._consumer.start)
         self._consumer.assign(self._partitions)
-        ends = await self._consumer.end_offsets(self._partitions)
-        starts = await self._starting_offsets(ends)
+        ends, starts = await when_reachable(self._starting_offsets)
         for tp in self._partitions:
             self._consumer.seek(tp, starts[tp])
             self._positions[tp.partition] = starts[tp]
@@ -71,16 +70,18 @@ class KafkaTail:
         self._check_caught_up()
         self._task = asyncio.create_task(self._run(), name=f"tail {self._logical}")
 
-    async def _starting_offsets(self, ends: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+    async def _starting_offsets(self) -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, int]]:
+        """The partitions' ends, and where to begin."""
+        ends = await self._consumer.end_offsets(self._partitions)
         begins = await self._consumer.beginning_offsets(self._partitions)
         if not self._profile.exact_times:
-            return {tp: begins[tp] for tp in self._partitions}
+            return ends, {tp: begins[tp] for tp in self._partitions}
         found = await self._consumer.offsets_for_times(dict.fromkeys(self._partitions, self._since_ms))
         starts: dict[TopicPartition, int] = {}
         for tp in self._partitions:
             at = found.get(tp)
             starts[tp] = ends[tp] if at is None else at.offset
-        return starts
+        return ends, starts
 
     async def _run(self) -> None:
         while True:
