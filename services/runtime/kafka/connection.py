@@ -1,4 +1,4 @@
-"""How to reach the cluster: the client options that every aiokafka object shares, the wait for a broker, and each broker's waits and timeouts."""
+"""How to reach the cluster: the options that every aiokafka object shares, each broker's waits, and the wait for one."""
 
 import asyncio
 import ssl
