@@ -35,7 +35,7 @@ def run(
 ) -> None:
     """Kill, stop and freeze worker processes and restart the broker in the midst of turns, and check that all is well.
 
-    Exits 1 if anything is. A seed gives the same plan of faults, but on a real machine never quite the same run.
+    Exits 1 if an invariant is broken. A seed gives the same plan of faults, but on a real machine never quite the same run.
 
     Examples:
 
