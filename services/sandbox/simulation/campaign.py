@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
@@ -72,6 +73,7 @@ def _play_all(seeds: range, faults: frozenset[FaultName]) -> list[SeedResult]:
 def _silence() -> None:
     """No logs of the worlds' workers, and no word of the tasks that dead hosts leave behind."""
     quiet()
+    warnings.simplefilter("ignore")
     sys.unraisablehook = lambda _: None
 
 
