@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from services.orchestrator.rules import RULES
 from services.orchestrator.segments import Buffer, feed
-from services.sandbox.benchmark.load import Level, Sample
+from services.sandbox.benchmark.load import Level, Sample, place
 from services.sandbox.benchmark.machine import this_machine
 from services.sandbox.benchmark.quantiles import in_ms, quantile
 from services.sandbox.benchmark.replies import label_of, make_reply
@@ -67,6 +67,11 @@ async def test_the_search_ends_within_a_tenth_of_the_highest_that_holds(first: i
     best = min(limit, most)
     assert best - max(1, int(found * 0.1)) <= found <= best
     assert len({one.turns for one in tried}) == len(tried)
+
+
+@given(st.integers(1, 128), st.integers(0, 1_000))
+def test_channels_in_a_row_fill_all_partitions_evenly(partitions: int, first: int) -> None:
+    assert {place(first + number, partitions) for number in range(partitions)} == set(range(partitions))
 
 
 def test_an_even_load_is_flat() -> None:

@@ -167,7 +167,7 @@ class _Load:
 
     async def _keep(self, number: int) -> None:
         """Turn after turn in one channel; the first ones are cut, so that the ends of turns are spread in time."""
-        channel, user = self._stage.add_channel(number % self._stage.partitions if self._spread else None)
+        channel, user = self._stage.add_channel(place(number, self._stage.partitions) if self._spread else None)
         await asyncio.sleep(RAMP_S * number / self._turns)
         paragraphs = 1 + number * PARAGRAPHS // self._turns
         while not self._ended:
@@ -176,6 +176,12 @@ class _Load:
             paragraphs = PARAGRAPHS
         with contextlib.suppress(LookupError):
             self._stage.discord.world.delete_channel(channel)
+
+
+def place(number: int, partitions: int) -> int:
+    """The partition of the channel `number`, so that any run of numbers is even over neighbours as well as over residues."""
+    stride = next(n for n in range(max(1, partitions * 7 // 16), partitions + 2) if math.gcd(n, partitions) == 1)
+    return number * stride % partitions
 
 
 def _samples(turn: Turn) -> list[Sample]:

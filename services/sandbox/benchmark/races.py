@@ -165,7 +165,6 @@ class Races:
     async def _ended(self, turn_id: str, turn: Turn, stopped_s: float) -> Stopped:
         """Wait for the turn's end and for the connection's, which may come later."""
         await over(turn_id, turn)
-        over_s = time.monotonic()
         if turn.call is not None:
             await _within(turn.call.ended.wait(), turn_id)
         await asyncio.sleep(SETTLE_S)
@@ -175,7 +174,8 @@ class Races:
         visible_s = max((shown.at_s - stopped_s for shown in turn.shown), default=0.0)
         called = turn.call is not None
         self._stage.forget(turn_id)
-        return Stopped(closed_s, max(visible_s, 0.0), over_s - stopped_s, called)
+        over_s = 0.0 if turn.over_s is None else turn.over_s - stopped_s
+        return Stopped(closed_s, max(visible_s, 0.0), max(over_s, 0.0), called)
 
 
 def _endless(stage: Stage, *, silent: bool = False) -> Plan:

@@ -51,7 +51,10 @@ class Shown:
 
 @dataclass(slots=True)
 class Turn:
-    """One turn of a benchmark, since it was `asked_s` for: its call and what was shown of it."""
+    """One turn of a benchmark, since it was `asked_s` for: its call and what was shown of it.
+
+    `over_s`: when the log said that it is over.
+    """
 
     plan: Plan
     asked_s: float = field(default_factory=time.monotonic)
@@ -59,7 +62,7 @@ class Turn:
     called: asyncio.Event = field(default_factory=asyncio.Event)
     shown: list[Shown] = field(default_factory=list[Shown])
     grown: asyncio.Event = field(default_factory=asyncio.Event)
-    result: TurnFinished | None = None
+    over_s: float | None = None
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def shows(self, messages: int) -> None:
@@ -144,7 +147,7 @@ class Stage:
         with contextlib.suppress(BadRecord):
             _, record = decode(read.headers, read.value)
             if isinstance(record, TurnFinished) and (turn := self.turns.get(record.turn)) is not None:
-                turn.result = record
+                turn.over_s = time.monotonic()
                 turn.over.set()
 
 
