@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from services.sandbox.brokers.ports import free_port
 from services.sandbox.chaos.clock import RunClock
 from services.sandbox.chaos.figures import Times, calls_repeated, texts_shown, times
 from services.sandbox.chaos.people import People
@@ -143,7 +142,7 @@ class _Campaign:
                 environment = {**self._stage.environment, "ODRADEK_DISCORD_SHARDS": f"{number}/{count}"}
                 if name in self._stage.provider_keys:
                     environment["ODRADEK_OPENAI_API_KEY"] = self._stage.provider_keys[name]
-                slots.start(name, kind, environment, free_port())
+                slots.start(name, kind, environment)
 
     @contextlib.asynccontextmanager
     async def _telling(self, people: People, ended: EndedTurns, strikes: Strikes) -> AsyncGenerator[None]:

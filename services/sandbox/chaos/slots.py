@@ -17,6 +17,7 @@ from pathlib import Path
 import aiohttp
 
 from services.runtime.errors import OdradekError
+from services.sandbox.brokers.ports import free_port
 from services.sandbox.chaos.clock import RunClock
 
 RESTART_S = 0.5
@@ -44,7 +45,6 @@ class Slot:
     kind: str
     environment: Mapping[str, str]
     log: Path
-    ready_url: str
     process: asyncio.subprocess.Process | None = None
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     wanted: asyncio.Event = field(default_factory=asyncio.Event)
@@ -69,12 +69,9 @@ class Slots:
         self.fell: list[str] = []
         """Processes that ended though nobody told them to."""
 
-    def start(self, name: str, kind: str, environment: Mapping[str, str], http_port: int) -> None:
+    def start(self, name: str, kind: str, environment: Mapping[str, str]) -> None:
         """Fill a slot."""
-        own = {"ODRADEK_INSTANCE": name, "ODRADEK_HTTP_PORT": str(http_port)}
-        slot = Slot(
-            name, kind, {**environment, **own}, self._directory / f"{name}.log", f"http://127.0.0.1:{http_port}/readyz"
-        )
+        slot = Slot(name, kind, {**environment, "ODRADEK_INSTANCE": name}, self._directory / f"{name}.log")
         self.slots[name] = slot
         slot.task = asyncio.create_task(self._keep(slot), name=f"slot {name}")
 
@@ -82,10 +79,11 @@ class Slots:
         away: Window | None = None
         while not self._ending:
             spawned = self._clock.now()
+            port = free_port()  # another one each time: whoever took it meanwhile would keep the slot empty for ever
             with slot.log.open("ab") as out:
                 slot.process = await asyncio.create_subprocess_exec(
                     *(sys.executable, "-m", "services.cli", "worker", slot.kind),
-                    env={**os.environ, **slot.environment},
+                    env={**os.environ, **slot.environment, "ODRADEK_HTTP_PORT": str(port)},
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=out,
                     stderr=out,
@@ -93,7 +91,9 @@ class Slots:
                 )
             if self._ending:
                 slot.process.kill()
-            getting_ready = asyncio.create_task(self._until_ready(slot, spawned, away))
+            getting_ready = asyncio.create_task(
+                self._until_ready(slot, f"http://127.0.0.1:{port}/readyz", spawned, away)
+            )
             code = await slot.process.wait()
             getting_ready.cancel()
             slot.process = None
@@ -113,9 +113,9 @@ class Slots:
                 await slot.wanted.wait()
             await asyncio.sleep(RESTART_S)
 
-    async def _until_ready(self, slot: Slot, spawned: float, away: Window | None) -> None:
+    async def _until_ready(self, slot: Slot, url: str, spawned: float, away: Window | None) -> None:
         # The process tells nobody: asking is the only way to learn of it.
-        while not await _is_ready(slot.ready_url):  # noqa: ASYNC110
+        while not await _is_ready(url):  # noqa: ASYNC110
             await asyncio.sleep(_POLL_S)
         now = self._clock.now()
         self.startups.append(Window(slot.name, spawned, now))
