@@ -119,6 +119,17 @@ def test_what_names_no_turn_goes_to_the_newest_turn_of_its_channel_by_then(make_
     assert stopped.row["glance"] == "kill, channel"
 
 
+def test_what_is_written_after_a_turns_end_is_listed_but_does_not_lengthen_it(turn, reading) -> None:
+    spool = Spool()
+    for record, ms in ((turn.message(), 0), (turn.finished(), 700)):
+        spool.add(reading.read(record, ms))
+    late = ChannelSnapshot(channel_id="77", settled=4, state_version=1, state={})
+    wound = spool.add(reading.read(output("channels", late, channel="77", event_id="s"), 60_000))
+    assert wound is not None
+    assert wound.row is not None
+    assert (wound.turn["last_ms"], wound.turn["rows"]) == (turn.began_ms + 700, 3)
+
+
 def test_signs_of_life_and_unknown_channels_are_left_out(turn, reading) -> None:
     spool = Spool()
     spool.add(reading.read(turn.message(), 0))

@@ -91,7 +91,10 @@ class HopView(TypedDict):
 
 
 class TurnView(TypedDict):
-    """A turn in short. `began_ms` is the time of its message; `rows` counts all its records, `kept` those still listed."""
+    """A turn in short. `began_ms` is the time of its message, `last_ms` that of its end, or of its newest record before.
+
+    `rows` counts all its records, `kept` those still listed.
+    """
 
     turn: str
     channel: str

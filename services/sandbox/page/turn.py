@@ -40,13 +40,17 @@ class _Kept:
 
 @dataclass(slots=True)
 class Turn:
-    """A turn. `dated`: `began_ms` is the time of its message; else it is that of its oldest record so far."""
+    """A turn. `dated`: `began_ms` is the time of its message; else it is that of its oldest record so far.
+
+    `last_ms` is the time of its newest record, `ended_ms` that of its TurnFinished.
+    """
 
     turn: str
     channel: str
     began_ms: int
     dated: bool
     last_ms: int
+    ended_ms: int | None = None
     title: str = ""
     author: str = ""
     status: str = "waiting"
@@ -94,7 +98,7 @@ class Turn:
             turn=self.turn,
             channel=self.channel,
             began_ms=self.began_ms,
-            last_ms=self.last_ms,
+            last_ms=self.last_ms if self.ended_ms is None else self.ended_ms,
             title=self.title,
             author=self.author,
             status=self.status,
@@ -128,6 +132,8 @@ class Turn:
                 self.title = one_line(text_at(content, "content"))
                 self.author = one_line(text_at(content, "author", "name"))
             case "TurnFinished":
+                if self.ended_ms is None:
+                    self.ended_ms = read.record.timestamp_ms
                 self.status = text_at(content, "status")[:_NAME_CHARS] or "finished"
                 self.model = text_at(content, "model")[:_NAME_CHARS] or self.model
             case "RawSlice":

@@ -5,6 +5,7 @@ import { byId, svg } from "./dom.js";
 const LANE = 19;
 const GUTTER = 84;
 const RIGHT = 14;
+const LATE = 8;
 const AXIS = 20;
 const ALWAYS = ["inbox", "generations", "prompts", "claims", "raw", "deliveries", "turns"];
 
@@ -20,8 +21,12 @@ export class Thread {
     const lanes = topics.filter((topic) => used.has(topic) || ALWAYS.includes(topic));
     const width = Math.max(260, this.place.parentElement.clientWidth);
     const height = lanes.length * LANE + AXIS;
-    const whole = Math.max(1, ...rows.map((row) => row.at_ms - turn.began_ms));
-    const x = (row) => GUTTER + ((width - GUTTER - RIGHT) * Math.max(0, row.at_ms - turn.began_ms)) / whole;
+    const whole = Math.max(1, turn.last_ms - turn.began_ms);
+    const x = (row) => {
+      // What was written after the turn's end stands past the axis, however much later it was.
+      if (row.at_ms > turn.last_ms) return width - RIGHT + LATE;
+      return GUTTER + ((width - GUTTER - RIGHT) * Math.max(0, row.at_ms - turn.began_ms)) / whole;
+    };
     const y = (topic) => (lanes.indexOf(topic) + 0.5) * LANE;
     const at = (row) => [x(row), y(row.topic)];
     this.knots = new Map(rows.map((row) => [row.key, this.knot(row, x(row), y(row.topic), rows.length)]));
