@@ -125,13 +125,27 @@ async def test_another_person_replies_to_a_message(tab: Tab, page) -> None:
 
 async def test_the_stop_button_reaches_the_bot_once(tab: Tab, page) -> None:
     message = page.bot_says("counting", button="odradek:stop:m1")
-    stop = tab.tab.get_by_role("button", name="Stop")
+    stop = tab.tab.locator("#messages").get_by_role("button", name="Stop")
     await stop.click()
     entry = await page.discord.world.wait_for(lambda entry: entry.kind == "interaction", WITHIN_S)
     assert entry.data["interaction"]["data"]["custom_id"] == "odradek:stop:m1"
     await expect(stop).to_be_disabled()
     page.bot_edits(message, "stopped")
     await expect(stop).to_have_count(0)
+
+
+async def test_the_composers_stop_presses_the_newest_stop_button(tab: Tab, page) -> None:
+    stop = tab.tab.locator("#composer").get_by_role("button", name="Stop")
+    await expect(stop).to_be_disabled()
+    page.bot_says("an old reply", button="odradek:stop:m1")
+    message = page.bot_says("counting", button="odradek:stop:m2")
+    page.bot_says("on and on")
+    await stop.click()
+    entry = await page.discord.world.wait_for(lambda entry: entry.kind == "interaction", WITHIN_S)
+    assert entry.data["interaction"]["data"]["custom_id"] == "odradek:stop:m2"
+    await expect(stop).to_be_disabled()
+    page.bot_edits(message, "stopped")
+    await expect(stop).to_be_enabled()
 
 
 async def test_kill_is_a_command_to_type_and_a_button(tab: Tab, page) -> None:

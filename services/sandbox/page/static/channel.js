@@ -6,6 +6,8 @@ import { markup } from "./markup.js";
 const SHOWN = 200;
 const TYPING_MS = 10_000;
 const TOGETHER_MS = 5 * 60_000;
+// What Odradek's own Stop buttons are called, whatever else a bot's buttons do.
+const STOP = /^odradek:stop:/;
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
@@ -17,6 +19,8 @@ export class Channel {
     this.typing = new Map();
     this.list = byId("messages");
     this.box = byId("messages-scroll");
+    this.pressed = null;
+    byId("stop").addEventListener("click", () => this.stop());
   }
 
   reset(channel) {
@@ -43,6 +47,7 @@ export class Channel {
         this.trim();
       }
       this.showEmpty();
+      this.showStop();
     });
   }
 
@@ -55,6 +60,7 @@ export class Channel {
     this.last = null;
     for (const message of this.messages.values()) this.append(message);
     this.showEmpty();
+    this.showStop();
   }
 
   append(message) {
@@ -110,11 +116,39 @@ export class Channel {
       const press = async (event) => {
         const button = event.currentTarget;
         button.disabled = true;
-        if (!(await this.act.press(message.id, custom_id))) button.disabled = false;
+        if (!(await this.press(message.id, custom_id))) button.disabled = false;
       };
       return el("button", { type: "button", class: "component", onclick: press }, label);
     });
     return el("div", { class: "components" }, ...made);
+  }
+
+  async press(message, customId) {
+    this.pressed = customId;
+    this.showStop();
+    const done = await this.act.press(message, customId);
+    if (!done) this.pressed = null;
+    this.showStop();
+    return done;
+  }
+
+  // The newest Stop button of the channel, [message, custom id], or null. A reply has it on its first message only.
+  running() {
+    for (const { id, buttons } of [...this.messages.values()].reverse()) {
+      const button = buttons.find(({ custom_id }) => STOP.test(custom_id));
+      if (button) return [id, button.custom_id];
+    }
+    return null;
+  }
+
+  stop() {
+    const running = this.running();
+    if (running) this.press(...running);
+  }
+
+  showStop() {
+    const running = this.running();
+    byId("stop").disabled = running === null || running[1] === this.pressed;
   }
 
   replyButton(message) {
