@@ -62,7 +62,7 @@ async def browser() -> AsyncIterator[Browser]:
 @asynccontextmanager
 async def open_tab(browser: Browser, url: str) -> AsyncIterator[Tab]:
     """A tab at the page. Whatever a test does there, nothing may be complained about or fetched from elsewhere."""
-    context = await browser.new_context(viewport={"width": 1280, "height": 800})
+    context = await browser.new_context(viewport={"width": 1280, "height": 800}, permissions=["clipboard-write"])
     context.set_default_timeout(WITHIN_S * 1_000)
     expect.set_options(timeout=WITHIN_S * 1_000)
     tab = Tab(await context.new_page(), url)
@@ -165,6 +165,9 @@ async def test_the_spool_follows_a_turn_and_shows_each_record(tab_with_log: Tab,
     await expect(rows).to_have_count(10)
     await expect(rows.first).to_contain_text("MessageReceived")
     await expect(tab_with_log.tab.locator("#facts")).to_contain_text("completed")
+    await expect(tab_with_log.tab.locator("#turn-id")).to_have_text(turn.turn)
+    await tab_with_log.tab.get_by_role("button", name="Copy the turn's id").click()
+    await expect(tab_with_log.tab.locator("#copy-turn")).to_have_text("copied")
     await expect(tab_with_log.tab.locator("#hops > li")).to_have_count(7)
     await expect(tab_with_log.tab.locator("#thread .knot")).to_have_count(10)
 

@@ -217,7 +217,8 @@ def test_a_long_stream_leaves_room_for_the_turns_end(turn, reading) -> None:
     assert ended is not None
     assert ended.row is not None
     (view,) = spool.turns()
-    assert (view["rows"], view["kept"], view["status"]) == (STREAM_ROWS + 11, STREAM_ROWS + 1, "completed")
+    assert (view["rows"], view["kept"], view["unkept_stream"]) == (STREAM_ROWS + 11, STREAM_ROWS + 1, 10)
+    assert view["status"] == "completed"
 
 
 def test_a_turn_has_500_rows_at_most(turn, reading) -> None:
@@ -225,7 +226,7 @@ def test_a_turn_has_500_rows_at_most(turn, reading) -> None:
     for number in range(ROWS + 10):
         spool.add(reading.read(turn.text("x", number), number))
     (view,) = spool.turns()
-    assert (view["rows"], view["kept"]) == (ROWS + 10, ROWS)
+    assert (view["rows"], view["kept"], view["unkept_stream"]) == (ROWS + 10, ROWS, 0)
 
 
 def test_the_bytes_of_a_turn_are_bounded(turn, reading) -> None:

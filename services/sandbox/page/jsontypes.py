@@ -93,7 +93,7 @@ class HopView(TypedDict):
 class TurnView(TypedDict):
     """A turn in short. `began_ms` is the time of its message, `last_ms` that of its end, or of its newest record before.
 
-    `rows` counts all its records, `kept` those still listed.
+    `rows` counts all its records, `kept` those that are listed, `unkept_stream` the slices and batches that are not.
     """
 
     turn: str
@@ -107,6 +107,7 @@ class TurnView(TypedDict):
     generations: int
     rows: int
     kept: int
+    unkept_stream: int
     hops: list[HopView]
 
 

@@ -57,6 +57,7 @@ class Turn:
     model: str = ""
     generations: int = 0
     count: int = 0
+    unkept_stream: int = 0
     bytes_kept: int = 0
     hops: Hops = field(default_factory=Hops)
     kept: dict[str, _Kept] = field(default_factory=dict[str, _Kept])
@@ -75,7 +76,9 @@ class Turn:
         generation = number(read.headers.get("generation") or effect_of(read.content)[1])
         self.generations = max(self.generations, generation or 0)
         self._learn(read)
-        if len(self.kept) >= (STREAM_ROWS if read.type in _STREAM else ROWS):
+        streamed = read.type in _STREAM
+        if len(self.kept) >= (STREAM_ROWS if streamed else ROWS):
+            self.unkept_stream += streamed
             return None
         row = RowView(
             key=f"{record.topic}.{record.partition}.{record.offset}.{record.timestamp_ms}",
@@ -106,6 +109,7 @@ class Turn:
             generations=self.generations,
             rows=self.count,
             kept=len(self.kept),
+            unkept_stream=self.unkept_stream,
             hops=self.hops.view(self.began_ms),
         )
 

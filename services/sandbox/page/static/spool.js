@@ -29,6 +29,7 @@ export class Spool {
       this.choose(event.target.value);
     });
     byId("follow").addEventListener("change", () => this.keepUp());
+    byId("copy-turn").addEventListener("click", () => this.copyId());
     new ResizeObserver(() => this.later()).observe(byId("thread").parentElement);
   }
 
@@ -160,7 +161,7 @@ export class Spool {
     this.drawAges(turn);
     const more = turn.rows - turn.kept;
     byId("records-more").hidden = more === 0;
-    byId("records-more").textContent = `… and ${more} more that are not kept here`;
+    byId("records-more").textContent = `${more} more are not kept here: ${gap(turn)}`;
     this.drawFacts(turn);
     this.hops.draw(turn);
     this.thread.draw(turn, this.rows, TOPICS);
@@ -186,6 +187,19 @@ export class Spool {
       el("span", {}, length < 10_000 ? `${length} ms` : `${(length / 1000).toFixed(1)} s`),
     ];
     byId("facts").replaceChildren(...facts.filter(Boolean));
+    if (byId("turn-id").textContent === turn.turn) return;
+    byId("turn-id").textContent = turn.turn;
+    byId("copy-turn").textContent = "copy";
+  }
+
+  // A page that is not served from this computer may not write to the clipboard: the id is selected there instead.
+  async copyId() {
+    try {
+      await navigator.clipboard.writeText(this.chosen);
+      byId("copy-turn").textContent = "copied";
+    } catch {
+      getSelection().selectAllChildren(byId("turn-id"));
+    }
   }
 
   drawPicker() {
@@ -201,6 +215,13 @@ export class Spool {
     }
     if (this.chosen !== null) picker.value = this.chosen;
   }
+}
+
+// Which records were left out, as the server keeps the beginning of a stream and leaves room for the turn's end.
+function gap(turn) {
+  const streamed = "raw slices and batches from the middle of the turn";
+  if (turn.unkept_stream === turn.rows - turn.kept) return streamed;
+  return turn.unkept_stream ? `${turn.unkept_stream} ${streamed}, the others from its end` : "the newest ones";
 }
 
 function before(a, b) {
