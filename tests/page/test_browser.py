@@ -10,6 +10,8 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
 
+from services.sandbox.brokers.ports import free_port
+
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 HOSTILE = "<img src=x onerror=\"window.owned='yes'\"><script>window.owned='yes'</script>"
@@ -225,6 +227,22 @@ async def test_a_narrow_page_does_not_scroll_sideways(tab_with_log: Tab, page_wi
         "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     )
     assert wide == 0
+
+
+async def test_a_server_that_is_gone_is_told_with_how_to_start_it(browser: Browser, settings, discord, open_page) -> None:
+    port = free_port()
+    async with open_page(settings, discord.address.url, port) as url, open_tab(browser, url) as tab:
+        gone = tab.tab.locator("#gone")
+        await expect(gone).to_be_hidden()
+        await tab.tab.clock.install()
+        await tab.tab.route("**/events", lambda route: route.abort())
+        await tab.tab.reload()
+        await tab.tab.clock.fast_forward(6_000)
+        await expect(gone).to_contain_text("make up")
+        await tab.tab.unroute("**/events")
+        await tab.tab.clock.fast_forward(6_000)
+        await expect(gone).to_be_hidden()
+        tab.complaints.clear()
 
 
 async def test_a_problem_is_told_in_words(tab: Tab, page) -> None:
