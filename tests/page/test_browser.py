@@ -229,7 +229,9 @@ async def test_a_narrow_page_does_not_scroll_sideways(tab_with_log: Tab, page_wi
     assert wide == 0
 
 
-async def test_a_server_that_is_gone_is_told_with_how_to_start_it(browser: Browser, settings, discord, open_page) -> None:
+async def test_a_server_that_is_gone_is_told_with_how_to_start_it(
+    browser: Browser, settings, discord, open_page
+) -> None:
     port = free_port()
     async with open_page(settings, discord.address.url, port) as url, open_tab(browser, url) as tab:
         gone = tab.tab.locator("#gone")

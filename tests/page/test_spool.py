@@ -70,6 +70,39 @@ def test_each_hop_says_who_wrote_what_and_how_long_it_took(turn, reading) -> Non
     )
 
 
+def test_the_wait_for_the_turn_before_is_a_hop_of_its_own(make_turn, reading) -> None:
+    spool, first = Spool(), make_turn()
+    second = make_turn(first.began_ms + 10)
+    elsewhere = make_turn(first.began_ms + 5, channel="78")
+    for record, ms in (
+        (first.message(), 2),
+        (second.message(), 12),
+        (elsewhere.message(), 13),
+        (first.finished(), 300),
+        (second.requested(), 301),
+        (elsewhere.finished(), 900),
+        (second.prompt(), 310),
+        (second.finished(), 500),
+    ):
+        spool.add(reading.read(record, ms))
+    views = {view["turn"]: view for view in spool.turns()}
+    assert [hop["worker"] for hop in views[first.turn]["hops"]] == ["gateway"]
+    assert [(hop["worker"], hop["took_ms"]) for hop in views[second.turn]["hops"]] == [
+        ("gateway", 2),
+        (None, 288),
+        ("orchestrator", 1),
+        ("context", 9),
+    ]
+
+
+def test_a_turn_that_ended_in_the_queue_shows_no_wait(make_turn, reading) -> None:
+    spool, first = Spool(), make_turn()
+    second = make_turn(first.began_ms + 10)
+    for record, ms in ((first.message(), 2), (second.message(), 12), (second.finished(), 50), (first.finished(), 300)):
+        spool.add(reading.read(record, ms))
+    assert [hop["worker"] for hop in spool.turns()[0]["hops"]] == ["gateway"]
+
+
 def test_the_order_in_which_topics_are_read_changes_nothing(turn, make_reading) -> None:
     records = [make_reading(partition=number).read(new, number) for number, new in enumerate(turn.whole()[:5])]
     views = []

@@ -13,6 +13,7 @@ _STEPS = (
     ("SendText", "orchestrator", "deliveries", "the first text"),
     ("DeliveryReceipt", "delivery", "inbox", "the first message shown"),
 )
+_WAITED = "the end of the turn before"
 _TYPES = frozenset(step[0] for step in _STEPS)
 
 
@@ -38,15 +39,28 @@ class Hops:
         if record_type in _TYPES:
             self._first_ms[record_type] = min(at_ms, self._first_ms.get(record_type, at_ms))
 
-    def view(self, began_ms: int) -> list[HopView]:
-        """The steps that were taken. A record that seems older than the one that led to it took 0 ms: clocks differ."""
+    def first_ms(self, record_type: str) -> int | None:
+        """When the step of this record was taken."""
+        return self._first_ms.get(record_type)
+
+    def view(self, began_ms: int, waited_until_ms: int | None) -> list[HopView]:
+        """The steps that were taken, with the end of the turn that this one waited for, if any.
+
+        A record that seems older than the one that led to it took 0 ms: clocks differ.
+        """
         hops: list[HopView] = []
         before_ms = began_ms
-        for record_type, worker, topic, step in _STEPS:
-            first_ms = self._first_ms.get(record_type)
-            if first_ms is None:
-                continue
-            at_ms = max(first_ms, before_ms)
+
+        def add(at_ms: int, worker: str | None, topic: str, step: str) -> None:
+            nonlocal before_ms
+            at_ms = max(at_ms, before_ms)
             hops.append(HopView(step=step, worker=worker, topic=topic, at_ms=at_ms, took_ms=at_ms - before_ms))
             before_ms = at_ms
+
+        for record_type, worker, topic, step in _STEPS:
+            first_ms = self._first_ms.get(record_type)
+            if record_type == "GenerationRequested" and waited_until_ms is not None:
+                add(waited_until_ms if first_ms is None else min(waited_until_ms, first_ms), None, "turns", _WAITED)
+            if first_ms is not None:
+                add(first_ms, worker, topic, step)
         return hops

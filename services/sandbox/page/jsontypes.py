@@ -81,10 +81,13 @@ class RowView(TypedDict):
 
 
 class HopView(TypedDict):
-    """One step of a turn: `worker` wrote to `topic` at `at_ms`, `took_ms` after the step before."""
+    """One step of a turn: `worker` wrote to `topic` at `at_ms`, `took_ms` after the step before.
+
+    `worker` is None where nobody had anything to do for the turn: it waited for the end of the one before.
+    """
 
     step: str
-    worker: str
+    worker: str | None
     topic: str
     at_ms: int
     took_ms: int

@@ -40,11 +40,11 @@ class Spool:
         if turn is None:
             return None
         row = turn.wind(read)
-        return Wound(turn.view(), row)
+        return Wound(self._view(turn), row)
 
     def turns(self) -> list[TurnView]:
         """All turns, the newest first."""
-        return [turn.view() for turn in sorted(self._turns.values(), key=_began, reverse=True)]
+        return [self._view(turn) for turn in sorted(self._turns.values(), key=_began, reverse=True)]
 
     def rows(self, turn: str) -> list[RowView] | None:
         """The turn's records as they were read; None where the turn is not kept."""
@@ -84,6 +84,22 @@ class Spool:
             del self._turns[oldest.turn]
             return None if oldest is turn else turn
         return turn
+
+    def _view(self, turn: Turn) -> TurnView:
+        return turn.view(self._waited_until_ms(turn))
+
+    def _waited_until_ms(self, turn: Turn) -> int | None:
+        """When the turn before ended, if this one's message came earlier: a channel's turns run one after the other."""
+        received_ms = turn.hops.first_ms("MessageReceived")
+        started = turn.hops.first_ms("GenerationRequested") is not None
+        if received_ms is None or (turn.ended_ms is not None and not started):
+            return None
+        ends = (
+            before.ended_ms
+            for before in self._turns.values()
+            if before.channel == turn.channel and before.began_ms < turn.began_ms and before.ended_ms is not None
+        )
+        return max((ended_ms for ended_ms in ends if ended_ms > received_ms), default=None)
 
     def _newest_at(self, channel: str, at_ms: int) -> Turn | None:
         """Where a record goes that names no turn, such as a channel-wide stop: to the channel's newest turn by then."""

@@ -95,8 +95,8 @@ class Turn:
         self._keep(row, record)
         return row
 
-    def view(self) -> TurnView:
-        """The turn in short."""
+    def view(self, waited_until_ms: int | None) -> TurnView:
+        """The turn in short; `waited_until_ms` is the end of the turn that it waited for, if any."""
         return TurnView(
             turn=self.turn,
             channel=self.channel,
@@ -110,7 +110,7 @@ class Turn:
             rows=self.count,
             kept=len(self.kept),
             unkept_stream=self.unkept_stream,
-            hops=self.hops.view(self.began_ms),
+            hops=self.hops.view(self.began_ms, waited_until_ms),
         )
 
     def record(self, key: str) -> RecordView | None:

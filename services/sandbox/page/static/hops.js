@@ -28,9 +28,13 @@ export class Hops {
       el(
         "span",
         { class: "hop" },
-        hop.worker,
-        el("span", { class: "unseen" }, " writes to "),
-        el("span", { class: "arrow" }, hop.topic),
+        ...(hop.worker === null
+          ? ["waited for the turn before"]
+          : [
+              hop.worker,
+              el("span", { class: "unseen" }, " writes to "),
+              el("span", { class: "arrow" }, hop.topic),
+            ]),
       ),
       el("span", { class: "track", "aria-hidden": "true" }, bar),
       el("span", { class: "took" }, `${hop.took_ms} ms`),
