@@ -1,4 +1,5 @@
-# What a developer types. Everything goes into .venv; nothing outside this folder is changed, but for caches in ~/.cache.
+# What a developer types. Everything goes into .venv. Outside of this folder there are caches (~/.cache, and ~/.calfkit for the
+# embedded broker's program) and the logs of runs, in the system's folder for temporary files.
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -39,7 +40,7 @@ clean:
 
 # A stamp says that what a goal needs is installed; it is old once pyproject.toml is newer.
 $(VENV)/.for-up: pyproject.toml | $(VENV)/pyvenv.cfg
-	@echo "installing odradek into $(VENV)"
+	@echo "installing odradek into $(VENV); the first time takes a minute or two"
 	@$(PIP) install -e .
 	@touch $@
 

@@ -108,7 +108,14 @@ def load_topics(path: Path | None = None) -> Topics:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise TopicsFileError(f"{path}: cannot be read ({error.strerror})") from error
-    return parse_topics(text, str(path))
+    topics = parse_topics(text, str(path))
+    missing = sorted(_shipped().topics.keys() - topics.topics.keys())
+    if missing:
+        raise TopicsFileError(
+            f"{path}: topics: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; the workers need every "
+            "topic of the file that ships with the code, and more may be added"
+        )
+    return topics
 
 
 def parse_topics(text: str, source: str) -> Topics:
@@ -135,4 +142,5 @@ def _shipped() -> Topics:
     packaged = files("schemas") / "topics.yaml"
     if packaged.is_file():
         return parse_topics(packaged.read_text(encoding="utf-8"), "topics.yaml")
-    return load_topics(Path(__file__).parent.parent / "topics.yaml")
+    beside = Path(__file__).parent.parent / "topics.yaml"
+    return parse_topics(beside.read_text(encoding="utf-8"), str(beside))

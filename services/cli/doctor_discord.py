@@ -9,7 +9,7 @@ from services.cli.discord_invite import PORTAL, reads_message_content
 from services.cli.doctor_checks import Finding
 from services.gateway.controls import command_tree
 from services.gateway.stops import Stops
-from services.runtime.discord import UNREACHABLE, rest_client
+from services.runtime.discord import HOW_TO_SET_IT, UNREACHABLE, rest_client
 from services.runtime.errors import OdradekError
 from services.runtime.log import Appended, NewRecord
 from services.runtime.settings import Settings
@@ -17,6 +17,12 @@ from services.runtime.settings import Settings
 
 async def check_discord(settings: Settings) -> AsyncIterator[Finding]:
     """Whether Discord takes the token, lets the bot read messages, and knows its commands."""
+    if settings.discord_token is None:
+        # No failure: the local Discord of `odradek up` brings a token of its own.
+        yield Finding(
+            "discord token", "warn", "ODRADEK_DISCORD_TOKEN is not set", f"for the real Discord: {HOW_TO_SET_IT}"
+        )
+        return
     try:
         async with rest_client(settings) as client:
             yield Finding("discord token", "ok", f"it is {client.user}'s")

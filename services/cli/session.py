@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schemas.topics import load_topics
-from services.cli.environment import load_settings
+from services.cli.environment import load_settings, unknown_variables
 from services.cli.first_turn import FirstTurn
 from services.cli.supervisor import Command, Supervisor
 from services.gateway.commands import register_commands
@@ -21,6 +21,7 @@ from services.runtime.errors import ConfigurationError
 from services.runtime.kafka.admin import provision
 from services.runtime.settings import Settings
 from services.sandbox.brokers.embedded import EmbeddedBroker
+from services.sandbox.brokers.errors import PortInUse
 from services.sandbox.brokers.ports import claim, free_port
 
 WORKERS = ("orchestrator", "context", "provider", "normalizer", "delivery", "gateway")
@@ -54,9 +55,12 @@ async def run_session(wishes: Wishes) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
     settings = _settings(wishes)
+    page_port = 0 if wishes.discord else _page_port(wishes)
+    for name, meant in unknown_variables().items():
+        _say(f"there is no setting {name}" + (f"; is {meant} meant?" if meant else ""))
     directory = _directory()
     async with contextlib.AsyncExitStack() as stack:
-        session = _Session(wishes, settings, directory, stack)
+        session = _Session(wishes, settings, directory, stack, page_port)
         work = asyncio.create_task(session.run())
         stopped = asyncio.create_task(stop.wait())
         try:
@@ -88,6 +92,17 @@ def _settings(wishes: Wishes) -> Settings:
     return settings
 
 
+def _page_port(wishes: Wishes) -> int:
+    """The page's port, looked at before anything is started; with `once` nobody will see the page, so any does."""
+    try:
+        return claim(0 if wishes.once else wishes.page_port)
+    except PortInUse as error:
+        raise ConfigurationError(
+            f"port {wishes.page_port}, where the page would be, is in use; another `odradek up` may be running",
+            remedy="stop it, or let a free port be picked: odradek up --page-port 0 (make up ARGS='--page-port 0')",
+        ) from error
+
+
 def _check_real(settings: Settings) -> None:
     if settings.model.startswith("sandbox-"):
         raise ConfigurationError(
@@ -112,7 +127,15 @@ def _say(line: str) -> None:
 class _Session:
     """The parts of a run, each left behind in the exit stack so that they end in reverse order."""
 
-    def __init__(self, wishes: Wishes, settings: Settings, directory: Path, stack: contextlib.AsyncExitStack) -> None:
+    def __init__(
+        self,
+        wishes: Wishes,
+        settings: Settings,
+        directory: Path,
+        stack: contextlib.AsyncExitStack,
+        page_port: int,
+    ) -> None:
+        self._page_port = page_port
         self._wishes = wishes
         self._settings = settings
         self._directory = directory
@@ -165,7 +188,8 @@ class _Session:
 
     def _say_where(self, environment: dict[str, str], discord_url: str) -> None:
         """What other terminals need to look at this run."""
-        print(f"\nThe records, from another terminal: odradek topics tail --kafka {environment['ODRADEK_KAFKA']}")
+        command = f"{Path(sys.argv[0])} topics tail --kafka {environment['ODRADEK_KAFKA']}"
+        print(f"\nThe records, from another terminal: {command}")
         print(f"The local Discord: {discord_url}/_sandbox/state")
         if "ODRADEK_PROVIDER_URL" in environment:
             print(f"The local provider: {environment['ODRADEK_PROVIDER_URL']}/_sandbox/calls", flush=True)
@@ -217,7 +241,7 @@ class _Session:
         )
 
     def _page(self, supervisor: Supervisor, environment: dict[str, str], discord_url: str) -> str:
-        port = claim(self._wishes.page_port)
+        port = self._page_port
         url = f"http://127.0.0.1:{port}/"
         arguments = ("sandbox", "page", "--port", str(port), "--discord-url", discord_url)
         supervisor.start(Command("sandbox-page", arguments, environment, url))

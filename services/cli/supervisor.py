@@ -17,6 +17,7 @@ from pathlib import Path
 import aiohttp
 
 from services.runtime.errors import OdradekError
+from services.sandbox.brokers.orphans import dying_with_parent
 
 RESTART_FIRST_S = 0.2
 RESTART_MOST_S = 5.0
@@ -94,6 +95,7 @@ class Supervisor:
                     stdout=out,
                     stderr=out,
                     start_new_session=True,
+                    preexec_fn=dying_with_parent(signal.SIGTERM),
                 )
             child.starts += 1
             watch = asyncio.create_task(_until_ready(child))

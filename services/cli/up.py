@@ -25,7 +25,9 @@ def run(
         bool, typer.Option("--real", help="Ask the real provider (ODRADEK_MODEL and its key) instead of the sandbox's.")
     ] = False,
     processes: Annotated[int, typer.Option("--processes", min=1, help="Processes of each kind of worker.")] = 1,
-    page_port: Annotated[int, typer.Option("--page-port", help="Port of the page; 0 picks one.")] = 8642,
+    page_port: Annotated[
+        int, typer.Option("--page-port", min=0, max=65535, help="Port of the page; 0 picks one.")
+    ] = 8642,
     prefix: Prefix = None,
 ) -> None:
     """Start a broker, a local Discord, a local provider and every worker; post a message and show the reply.

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from services.sandbox.brokers.errors import BrokerFailed, last_words
+from services.sandbox.brokers.orphans import dying_with_parent
 from services.sandbox.brokers.readiness import serves
 
 _POLL_S = 0.02  # a listener announces itself to nobody: dialling is the only way to learn of it
@@ -26,7 +27,12 @@ class BrokerProcess:
         self.log = log
         with log.open("ab") as out:
             self._popen = subprocess.Popen(  # noqa: S603 - the command is built by this package
-                command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=dying_with_parent(signal.SIGKILL),
             )
 
     @property
