@@ -182,6 +182,24 @@ async def test_the_spool_follows_a_turn_and_shows_each_record(tab_with_log: Tab,
     await expect(tab_with_log.tab.locator(".detail")).to_have_count(0)
 
 
+async def test_a_stream_is_folded_to_a_line_with_its_count(tab_with_log: Tab, produce, make_turn) -> None:
+    turn = make_turn(time.time_ns() // 1_000_000)
+    await produce(turn.message(), *(turn.slice(b"x", number) for number in range(4)), turn.text("x"))
+    rows = tab_with_log.tab.locator("#records > li")
+    shown = tab_with_log.tab.locator("#records > li:visible")
+    run = tab_with_log.tab.get_by_role("button", name="4 × RawSlice, folded")
+    await expect(rows).to_have_count(6)
+    await expect(shown).to_have_count(3)
+    await run.click()
+    await expect(shown).to_have_count(6)
+    await tab_with_log.tab.get_by_label("fold streams").uncheck()
+    await tab_with_log.tab.get_by_label("fold streams").check()
+    await expect(shown).to_have_count(3)
+    await tab_with_log.tab.locator("#thread .knot[data-topic=raw]").last.click()
+    await expect(tab_with_log.tab.locator(".detail pre")).to_have_text("x")
+    await expect(shown).to_have_count(6)
+
+
 async def test_the_newest_turn_is_shown_until_another_is_chosen(tab_with_log: Tab, produce, make_turn) -> None:
     now_ms = time.time_ns() // 1_000_000
     first, second, third = (make_turn(now_ms + number) for number in range(3))

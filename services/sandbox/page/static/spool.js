@@ -3,6 +3,7 @@
 import { byId, el, keepingEnd } from "./dom.js";
 import { detail } from "./detail.js";
 import { Hops } from "./hops.js";
+import { Runs } from "./runs.js";
 import { Thread } from "./thread.js";
 
 const TURNS = 50;
@@ -24,11 +25,16 @@ export class Spool {
     this.box = byId("records-scroll");
     this.thread = new Thread((key) => this.open(key));
     this.hops = new Hops();
+    this.runs = new Runs(() => this.later());
     byId("turn").addEventListener("change", (event) => {
       byId("follow").checked = event.target.value === this.newest()?.turn;
       this.choose(event.target.value);
     });
     byId("follow").addEventListener("change", () => this.keepUp());
+    byId("fold").addEventListener("change", () => {
+      this.runs.reset();
+      this.later();
+    });
     byId("copy-turn").addEventListener("click", () => this.copyId());
     new ResizeObserver(() => this.later()).observe(byId("thread").parentElement);
   }
@@ -70,6 +76,7 @@ export class Spool {
     this.rows = [];
     this.keys = new Set();
     this.arrived = [];
+    this.runs.reset();
     this.list.replaceChildren();
     this.later();
     if (name === null) return;
@@ -122,14 +129,16 @@ export class Spool {
   open(key) {
     const item = this.item(key);
     if (!item) return;
+    this.runs.unfold([{ key }]);
+    this.drawRuns();
     if (!item.querySelector(".detail")) this.toggle(key);
     item.scrollIntoView({ block: "nearest" });
-    item.firstElementChild.focus({ preventScroll: true });
+    item.querySelector(".line").focus({ preventScroll: true });
   }
 
   async toggle(key) {
     const item = this.item(key);
-    const line = item.firstElementChild;
+    const line = item.querySelector(".line:not(.run)");
     const shown = item.querySelector(".detail");
     line.setAttribute("aria-expanded", String(!shown));
     if (shown) {
@@ -157,8 +166,11 @@ export class Spool {
     byId("unwound").hidden = !turn;
     this.drawPicker();
     if (!turn) return;
-    if (this.arrived.length) keepingEnd(this.box, () => this.arrived.splice(0).forEach((row) => this.insert(row)));
-    this.drawAges(turn);
+    keepingEnd(this.box, () => {
+      this.arrived.splice(0).forEach((row) => this.insert(row));
+      this.drawAges(turn);
+      this.drawRuns();
+    });
     const more = turn.rows - turn.kept;
     byId("records-more").hidden = more === 0;
     byId("records-more").textContent = `${more} more are not kept here: ${gap(turn)}`;
@@ -167,12 +179,16 @@ export class Spool {
     this.thread.draw(turn, this.rows, TOPICS);
   }
 
+  drawRuns() {
+    this.runs.draw(this.rows, this.list.children, byId("fold").checked);
+  }
+
   // A turn without a message of its own begins earlier once an older record of it is read.
   drawAges(turn) {
     for (const item of this.list.children) {
       if (item.dataset.began === String(turn.began_ms)) continue;
       item.dataset.began = turn.began_ms;
-      item.firstElementChild.firstElementChild.textContent = Number(item.dataset.at) - turn.began_ms;
+      for (const age of item.querySelectorAll(".age")) age.textContent = Number(item.dataset.at) - turn.began_ms;
     }
   }
 
