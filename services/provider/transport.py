@@ -4,7 +4,8 @@ HTTP/1.1, because closing the response then closes the connection, which is what
 and no redirect is followed: a request is sent at most once, and a key goes nowhere but to the URL that was asked.
 """
 
-from collections.abc import AsyncGenerator, Mapping
+import zlib
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.cookiejar import DefaultCookiePolicy
 from typing import Protocol
@@ -14,6 +15,8 @@ import httpx
 _KEEPALIVE_CONNECTIONS = 100
 _KEEPALIVE_S = 10.0
 _USER_AGENT = "odradek"
+_MOST_DECODED_BYTES = 64 * 1024
+_ZLIB_OR_GZIP = zlib.MAX_WBITS | 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +134,44 @@ class _HttpxResponse:
         return self._response.headers
 
     async def chunks(self) -> AsyncGenerator[bytes]:
+        inflating = _inflating(self._response.headers)
         try:
-            # Decodes for the server that compresses although it was asked not to; otherwise these are the raw bytes.
-            async for chunk in self._response.aiter_bytes():
-                yield chunk
-        except httpx.DecodingError as error:
+            async for chunk in self._response.aiter_raw():
+                for piece in inflating.feed(chunk) if inflating else (chunk,):
+                    yield piece
+        except zlib.error as error:
             raise ConnectionBroken("the body is not in its content coding") from error
         except httpx.TransportError as error:
             raise ConnectionBroken(_detail(error)) from error
 
     async def aclose(self) -> None:
         await self._response.aclose()
+
+
+class _Inflating:
+    """Decodes for the server that compresses although it was asked not to, never more than a piece at a time.
+
+    httpx would decode all that one read brings at once, and coding within coding: kilobytes that become gigabytes.
+    """
+
+    def __init__(self) -> None:
+        self._zlib = zlib.decompressobj(_ZLIB_OR_GZIP)
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        while not self._zlib.eof:
+            piece = self._zlib.decompress(data, _MOST_DECODED_BYTES)
+            if piece:
+                yield piece
+            data = self._zlib.unconsumed_tail
+            if not data and len(piece) < _MOST_DECODED_BYTES:
+                return
+
+
+def _inflating(headers: httpx.Headers) -> _Inflating | None:
+    """The decoder of a body that is compressed once; None leaves all other bodies as they are."""
+    codings = [coding.strip().lower() for coding in headers.get("content-encoding", "").split(",")]
+    named = [coding for coding in codings if coding not in ("", "identity")]
+    return _Inflating() if named in (["gzip"], ["x-gzip"], ["deflate"]) else None
 
 
 def _detail(error: httpx.TransportError) -> str:
