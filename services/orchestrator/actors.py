@@ -35,6 +35,7 @@ INBOX = "inbox"
 SNAPSHOT_EVERY_S = 30.0
 SNAPSHOT_EVERY_EVENTS = 500
 REWRITE_AFTER_S = 60.0
+LONGEST_TIMER_MS = 24 * 3_600_000
 TIMER_AGAIN_S = 10.0
 
 
@@ -234,7 +235,8 @@ class Actors:
         self._disarm(actor)
         if due_ms is not None:
             actor.timer_ms = due_ms
-            self._call_later(actor, max(0.0, (due_ms - self._clock.now_ms()) / 1000) + 0.05)
+            wait_ms = min(max(0, due_ms - self._clock.now_ms()), LONGEST_TIMER_MS)
+            self._call_later(actor, wait_ms / 1000 + 0.05)
 
     def _call_later(self, actor: Actor, wait_s: float) -> None:
         actor.timer = asyncio.get_running_loop().call_later(wait_s, self._fire, actor)
