@@ -163,7 +163,9 @@ class StreamNormalizer:
             payload = None
         if is_object(payload) and payload.get("error"):
             return event_error(payload, body)
-        what = self._content_type or ("a body of another kind" if body else "an empty body")
+        what = self._content_type
+        if not what or "event-stream" in what:
+            what = "a body without events" if body else "an empty body"
         text = body.decode("utf-8", "replace")
         return stream_error("not_a_stream", f"the provider answered with {what} instead of a stream", original=text)
 
