@@ -81,6 +81,7 @@ class Feed:
         self._recoveries: set[asyncio.Task[None]] = set()
         self._background: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
+        self._progress = asyncio.Event()
         self.assigned_once = asyncio.Event()
 
     # -- the group's word ------------------------------------------------------------------------------------------
@@ -177,7 +178,7 @@ class Feed:
         partition.acks.read(record.offset)
         partition.unprocessed += 1
 
-        pending = Pending(partial(partition.acks.finished, record.offset))
+        pending = Pending(partial(self._finished, partition, record.offset))
         try:
             facts = HeaderReader(record.headers).facts()
             self._check_place(record, facts)
@@ -267,24 +268,37 @@ class Feed:
 
     # -- commits ---------------------------------------------------------------------------------------------------
 
+    def _finished(self, partition: _Partition, offset: int) -> None:
+        partition.acks.finished(offset)
+        self._progress.set()
+
     async def _commit_regularly(self) -> None:
         while True:
+            await self._progress.wait()
+            self._progress.clear()
             await asyncio.sleep(COMMIT_EVERY_S)
             try:
-                await self.commit()
+                committed = await self.commit()
             except Exception:
                 log.exception("commit failed, will be repeated", topic=self._topic)
+                committed = False
+            if not committed:
+                self._progress.set()
 
-    async def commit(self) -> None:
-        """Commit every partition whose finished prefix has grown."""
+    async def commit(self) -> bool:
+        """Commit every partition whose finished prefix has grown; False where the group did not take it."""
         grown = {
             n: (p, p.acks.committable)
             for n, p in self._owned.items()
             if p.acks.committable is not None and p.acks.committable != p.committed
         }
-        if grown and await self._reader.commit({n: offset for n, (_, offset) in grown.items()}):
-            for partition, offset in grown.values():
-                partition.committed = offset
+        if not grown:
+            return True
+        if not await self._reader.commit({n: offset for n, (_, offset) in grown.items()}):
+            return False
+        for partition, offset in grown.values():
+            partition.committed = offset
+        return True
 
     # -- the end ---------------------------------------------------------------------------------------------------
 

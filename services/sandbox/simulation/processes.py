@@ -3,6 +3,8 @@
 import asyncio
 from dataclasses import dataclass
 
+from pydantic import SecretStr
+
 from services.orchestrator.rules import RULES, Rules, RulesByVersion
 from services.runtime.assembly import Assembly
 from services.runtime.health import Health
@@ -21,14 +23,15 @@ OLD_RULES: RulesByVersion = RULES
 NEW_RULES: RulesByVersion = {**RULES, max(RULES) + 1: Rules(segment_limit=400, line_group=60)}
 """What the code before and after a deployment carries; the new rules cut text elsewhere."""
 
-SPEC_SETTINGS = {
-    "broker": "kafka",
-    "discord_token": "simulated",
-    "provider_url": "http://127.0.0.1:9",
-    "model": "simulated",
-    "exclusive_instance": True,
-    "grace_s": 20.0,
-}
+SETTINGS = Settings(  # pyright: ignore[reportCallIssue]
+    instance="simulated",
+    broker="kafka",
+    discord_token=SecretStr("simulated"),
+    provider_url="http://127.0.0.1:9",
+    model="simulated",
+    exclusive_instance=True,
+    grace_s=20.0,
+)
 
 
 @dataclass(slots=True)
@@ -118,7 +121,7 @@ class Processes:
                 lambda: max(NEW_RULES) if self.raised else max(OLD_RULES),
                 self._loaded,
             ),
-            settings=Settings(instance=slot.name, **SPEC_SETTINGS),  # pyright: ignore[reportArgumentType]
+            settings=SETTINGS.model_copy(update={"instance": slot.name}),
             topics=self._stage.topics,
             cluster=slot.log,
             clock=_HostClock(self._stage.loop, host),
