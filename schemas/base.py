@@ -7,7 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 Snowflake = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,20}$")]
 """A Discord id in decimal, as a string, because JSON readers of other languages lose digits beyond 2**53."""
 
-TurnId = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+TURN_LENGTH = 64
+TurnId = Annotated[str, StringConstraints(min_length=1, max_length=TURN_LENGTH)]
 """The event that caused a turn: `m` and the snowflake of the message. The same event never starts two turns."""
 
 GenerationNumber = Annotated[int, Field(ge=1)]

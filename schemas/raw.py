@@ -6,6 +6,7 @@ The value of a slice is what the provider sent and nothing else, so a raw topic 
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from schemas.base import TURN_LENGTH
 from schemas.chunks import Dialect
 from schemas.errors import HeaderInvalid, NewerVersion, UnknownRecordType
 from schemas.headers import HeaderReader, Headers
@@ -100,8 +101,8 @@ def parse_raw(reader: HeaderReader) -> RawSlice | RawEnd:
     facts = reader.facts()
     if facts.generation == 0:
         raise HeaderInvalid("header 'generation' is 0, they are numbered from 1")
-    if len(facts.turn or "") > 64:
-        raise HeaderInvalid("header 'turn' is longer than 64 characters")
+    if len(facts.turn or "") > TURN_LENGTH:
+        raise HeaderInvalid(f"header 'turn' is longer than {TURN_LENGTH} characters")
     if facts.type not in (SLICE, END):
         raise UnknownRecordType(f"header 'type' is {facts.type[:40]!r}, neither {SLICE} nor {END}")
     if facts.version > VERSION:

@@ -118,6 +118,8 @@ class Streams:
         except DeclaredLost:
             lines.warning("stream given up: it was declared lost while this process was silent")
             recorder.give_up()
+            # Whoever closed the claim may have died before it said so in raw, and then the turn would wait in vain.
+            lost_end(inbound, request)
             closing = None
         except asyncio.CancelledError:
             closing = "lost"

@@ -3,6 +3,7 @@
 Its id names the record at fault, so two bad records of one generation make two events, and the fold takes the first.
 """
 
+from schemas.base import TURN_LENGTH
 from schemas.chunks import ProviderError
 from schemas.headers import Facts
 from schemas.inbox import GenerationFailed
@@ -11,8 +12,8 @@ from services.runtime.outputs import output
 
 
 def generation_failed(service: str, origin: LogRecord, facts: Facts, error: ProviderError) -> list[NewRecord]:
-    """The failed generation of the record `origin`; nothing where its facts name none."""
-    if facts.turn is None or facts.generation is None:
+    """The failed generation of the record `origin`; nothing where its facts name none that there can be."""
+    if facts.turn is None or not 0 < len(facts.turn) <= TURN_LENGTH or not facts.generation:
         return []
     return [
         output(

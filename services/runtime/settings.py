@@ -45,7 +45,8 @@ class Settings(BaseSettings):
     instance: str | None = Field(
         None,
         pattern=r"^[A-Za-z0-9._-]{1,100}$",
-        description="the slot that this process holds alone, e.g. provider-0; a random one if unset",
+        description="the name of this process, e.g. provider-0; with ODRADEK_EXCLUSIVE_INSTANCE a slot that it holds alone; "
+        "a random one if unset",
     )
     exclusive_instance: bool = Field(
         False,
