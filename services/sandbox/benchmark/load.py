@@ -10,7 +10,7 @@ from services.sandbox.benchmark.crew import Crew
 from services.sandbox.benchmark.provider import Plan
 from services.sandbox.benchmark.quantiles import quantile
 from services.sandbox.benchmark.replies import DELTAS_A_PARAGRAPH, PARAGRAPHS, make_reply
-from services.sandbox.benchmark.runners import Runner
+from services.sandbox.benchmark.runners import Runner, TurnHangs
 from services.sandbox.benchmark.stage import Stage, Turn
 from services.sandbox.benchmark.usage import Behind, LogWatch, cpu_s
 
@@ -100,9 +100,15 @@ async def run_load(
 ) -> Level:
     """Keep `turns` turns going with `rate` deltas a second each, and measure `seconds` of it after a warm-up.
 
-    `spread`: the channels lie evenly in the partitions, instead of by chance.
+    `spread`: the channels lie evenly in the partitions, instead of by chance. Raises TurnHangs.
     """
-    return await _Load(stage, runner, turns, rate, seconds, spread=spread).run(crew, watch)
+    try:
+        return await _Load(stage, runner, turns, rate, seconds, spread=spread).run(crew, watch)
+    except BaseExceptionGroup as several:
+        hanging = several.subgroup(TurnHangs)
+        if hanging is None:
+            raise
+        raise hanging.exceptions[0] from None
 
 
 class _Load:

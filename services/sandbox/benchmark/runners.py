@@ -14,7 +14,7 @@ from services.sandbox.benchmark.provider import Plan
 from services.sandbox.benchmark.stage import Stage, Turn
 from services.sandbox.discord.entities import Channel, User
 
-TURN_PATIENCE_S = 30.0
+TURN_PATIENCE_S = 120.0
 """How much longer than its bytes take a turn may be under way before the run is given up."""
 
 
