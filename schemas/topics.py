@@ -15,6 +15,11 @@ _UNITS_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 SERVICES = ("gateway", "context", "provider", "normalizer", "orchestrator", "delivery")
 
 
+COMPACTION_LAG_MS = 600_000
+"""How long every snapshot is kept beside later ones: a zombie's late one must not be the only one left before its successor
+has written its own again."""
+
+
 class TopicsFileError(Exception):
     """topics.yaml cannot be used; the message names the file and the place in it."""
 
@@ -70,12 +75,15 @@ class TopicSpec(_Strict):
 
     def kafka_config(self) -> dict[str, str]:
         """The topic's configuration in Kafka's own words. The record limit leaves 64 KiB for key and headers."""
-        return {
+        config = {
             "cleanup.policy": self.cleanup,
             "retention.ms": str(self.retention_ms),
             "max.message.bytes": str(self.max_bytes + 65_536),
             "message.timestamp.type": "LogAppendTime" if self.timestamps == "log-append" else "CreateTime",
         }
+        if self.cleanup == "compact":
+            config["min.compaction.lag.ms"] = str(COMPACTION_LAG_MS)
+        return config
 
 
 class PartitionCounts(_Strict):

@@ -83,7 +83,8 @@ class Actors:
         ends = await self._log.ends(INBOX, partitions)
         for partition in partitions:
             self._partitions[partition] = {}
-        for channel, snapshot in snapshots.items():
+        for channel, loaded in snapshots.items():
+            snapshot = loaded.snapshot
             try:
                 state = from_snapshot(snapshot)
             except (UnreadableSnapshot, ValidationError) as error:
@@ -104,6 +105,7 @@ class Actors:
                 )
                 settled = -1
             actor = Actor(state, partition, settled=settled, folded=settled)
+            actor.written = loaded.overtaken
             actor.last_snapshot_s = loop.time()
             actors[channel] = actor
             self._arm(actor)

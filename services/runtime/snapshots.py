@@ -6,6 +6,7 @@ stands behind its successor's.
 """
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from schemas.channels import ChannelSnapshot
 from schemas.errors import BadRecord
@@ -17,9 +18,18 @@ log = get_logger("snapshots")
 TOPIC = "channels"
 
 
-async def load_snapshots(read: Log, partitions: Collection[int]) -> dict[str, ChannelSnapshot]:
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The snapshot that counts. `overtaken`: a lower one stands behind it, which would be all that compaction leaves."""
+
+    snapshot: ChannelSnapshot
+    overtaken: bool
+
+
+async def load_snapshots(read: Log, partitions: Collection[int]) -> dict[str, Loaded]:
     """For each channel of the partitions the snapshot with the highest settled offset."""
     best: dict[str, ChannelSnapshot] = {}
+    last: dict[str, int] = {}
     async for record in read.read_to_end(TOPIC, partitions):
         if record.value is None:
             continue
@@ -31,9 +41,10 @@ async def load_snapshots(read: Log, partitions: Collection[int]) -> dict[str, Ch
         if not isinstance(snapshot, ChannelSnapshot):
             log.error("not a snapshot", partition=record.partition, offset=record.offset)
             continue
+        last[snapshot.channel_id] = snapshot.settled
         if better(best.get(snapshot.channel_id), snapshot):
             best[snapshot.channel_id] = snapshot
-    return best
+    return {channel: Loaded(snapshot, last[channel] != snapshot.settled) for channel, snapshot in best.items()}
 
 
 def better(known: ChannelSnapshot | None, snapshot: ChannelSnapshot) -> bool:

@@ -34,7 +34,7 @@ async def test_the_highest_settled_snapshot_counts_and_what_cannot_be_read_is_pa
     ):
         await sender.send(record)
     found = await load_snapshots(log, [0])
-    assert {name: (s.settled, s.state["mark"]) for name, s in found.items()} == {
-        first: (7, "highest"),
-        second: (0, "alone"),
+    assert {name: (s.snapshot.settled, s.snapshot.state["mark"], s.overtaken) for name, s in found.items()} == {
+        first: (7, "highest", True),
+        second: (0, "alone", False),
     }

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from schemas.topics import Topics
+from schemas.topics import COMPACTION_LAG_MS, Topics
 from services.runtime.log import Appended, LogRecord, NewRecord
 from services.sandbox.simulation.hosts import CURRENT
 from services.sandbox.simulation.loop import VirtualLoop
@@ -132,11 +132,14 @@ class Cluster:
         return future
 
     def compact(self, topic: str) -> None:
-        """Keep the last record of each key; offsets stay."""
+        """Keep the last record of each key, and all that are younger than the compaction lag; offsets stay."""
+        before_ms = self.now_ms() - COMPACTION_LAG_MS
         for (name, _), partition in self._partitions.items():
             if name == topic:
                 last = {record.key: record.offset for record in partition.records}
-                partition.records = [r for r in partition.records if last[r.key] == r.offset]
+                partition.records = [
+                    r for r in partition.records if last[r.key] == r.offset or r.timestamp_ms >= before_ms
+                ]
 
 
 def _resolve(future: "asyncio.Future[None]") -> None:
