@@ -32,6 +32,13 @@ def _consumer(options: Mapping[str, Any], profile: BrokerProfile) -> AIOKafkaCon
     )
 
 
+async def _stop(consumer: AIOKafkaConsumer) -> None:
+    """End a consumer within a few seconds, whatever the broker does."""
+    with contextlib.suppress(KafkaError, TimeoutError, asyncio.CancelledError):
+        async with asyncio.timeout(STOP_BOUND_S):
+            await consumer.stop()
+
+
 class KafkaTail:
     """Follows all partitions of a topic from a point in time on."""
 
@@ -149,9 +156,7 @@ class KafkaTail:
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
-        with contextlib.suppress(KafkaError, TimeoutError, asyncio.CancelledError):
-            async with asyncio.timeout(STOP_BOUND_S):
-                await self._consumer.stop()
+        await _stop(self._consumer)
 
 
 async def read_to_end(
@@ -182,9 +187,7 @@ async def read_to_end(
                     open_partitions.discard(tp)
                     consumer.pause(tp)
     finally:
-        with contextlib.suppress(KafkaError, TimeoutError, asyncio.CancelledError):
-            async with asyncio.timeout(STOP_BOUND_S):
-                await consumer.stop()
+        await _stop(consumer)
 
 
 async def partition_ends(
@@ -199,6 +202,4 @@ async def partition_ends(
         ends = await consumer.end_offsets([TopicPartition(topic, p) for p in partitions])
         return {tp.partition: end for tp, end in ends.items()}
     finally:
-        with contextlib.suppress(KafkaError, TimeoutError, asyncio.CancelledError):
-            async with asyncio.timeout(STOP_BOUND_S):
-                await consumer.stop()
+        await _stop(consumer)

@@ -2,6 +2,7 @@
 
 from math import inf
 
+from schemas.identities import turn_of_message
 from schemas.inbox import Admitted, MessageReceived
 from schemas.prompts import ProviderRequest
 from schemas.stops import StopRequested, selects
@@ -87,7 +88,7 @@ def _before_message(index: Index, folding: Folding, stops: list[Told]) -> Found:
         message = told.event
         if not isinstance(message, MessageReceived) or not isinstance(message.admission, Admitted):
             continue
-        turn = index.turn(f"m{message.message_id}")
+        turn = index.turn(turn_of_message(message.message_id))
         if turn.message is not told.read:
             continue
         for earlier in stops:

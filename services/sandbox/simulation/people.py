@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from random import Random
 
+from schemas.identities import turn_of_message
 from services.gateway.stops import kill_channel, stop_turn
 from services.sandbox.simulation.discord import Message, seen
 from services.sandbox.simulation.faults import ACTIVE_S
@@ -51,12 +52,17 @@ class People:
         if how == "kill":
             stop = kill_channel(channel_id=channel, interaction_id=interaction, user_id=user)
         else:
-            turn = next(
+            asked = next(
                 (m for m in reversed(self._stage.discord.channels.get(channel, ())) if m.author_id == user), None
             )
-            if turn is None:
+            if asked is None:
                 return
-            stop = stop_turn(turn=f"m{turn.message_id}", channel_id=channel, interaction_id=interaction, user_id=user)
+            stop = stop_turn(
+                turn=turn_of_message(str(asked.message_id)),
+                channel_id=channel,
+                interaction_id=interaction,
+                user_id=user,
+            )
         self._stage.note(f"user {user} stops {how} in {channel}")
         self._push(lambda session, stop=stop: session.stops.write(stop))
 
