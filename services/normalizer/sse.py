@@ -9,6 +9,9 @@ counts even if its blank line never came (`close`), and one event has a size lim
 import msgspec
 
 MAX_EVENT_BYTES = 64 * 1024 * 1024
+_MAX_DIGITS = 18
+"""Python refuses to read numbers of thousands of digits; nobody waits for more than these."""
+
 _BOM = b"\xef\xbb\xbf"
 _LF = 0x0A
 _CR = 0x0D
@@ -16,29 +19,36 @@ _COLON = 0x3A
 
 
 class SseEvent(msgspec.Struct, frozen=True, gc=False):
-    """One event: its name (empty when the block has no `event:` line) and its data, the lines joined by LF."""
+    """One event: its name (empty when the block has no `event:` line) and its data, the lines joined by LF.
+
+    `last_id` is the stream's last event id so far.
+    """
 
     name: bytes
     data: bytes
+    last_id: bytes = b""
 
 
 class SseParser:
     """Cuts a stream into events; the result does not depend on how the bytes were split.
 
     `events` counts blocks with data. `keep_alives` counts what only says that the connection lives: comments and blocks
-    without data. `overflowed`: an event grew over the limit, and the parser gives nothing more.
+    without data. `overflowed`: an event grew over the limit, and the parser gives nothing more. `retry_ms`: how long the
+    server wants a client to wait before it connects again, in milliseconds; None if it did not say.
     """
 
     def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
         self.events = 0
         self.keep_alives = 0
         self.overflowed = False
+        self.retry_ms: int | None = None
         self._max = max_event_bytes
         self._head: bytes | None = b""
         self._skip_lf = False
         self._tail: list[bytes] = []
         self._tail_size = 0
         self._name = b""
+        self._last_id = b""
         self._data: list[bytes] = []
         self._data_size = 0
         self._block_is_empty = True
@@ -116,7 +126,7 @@ class SseParser:
             elif line:
                 self._take_other(line)
             elif data:
-                out.append(SseEvent(self._name, data[0] if len(data) == 1 else b"\n".join(data)))
+                out.append(SseEvent(self._name, data[0] if len(data) == 1 else b"\n".join(data), self._last_id))
                 data.clear()
                 self.events += 1
                 self._data_size = 0
@@ -142,3 +152,10 @@ class SseParser:
             self._data_size += len(line)
         elif field == b"event":
             self._name = value.removeprefix(b" ")
+        elif field == b"id":
+            if b"\0" not in value:
+                self._last_id = value.removeprefix(b" ")
+        elif field == b"retry":
+            digits = value.removeprefix(b" ")
+            if digits.isdigit():
+                self.retry_ms = int(digits[:_MAX_DIGITS])

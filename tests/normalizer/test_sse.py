@@ -50,6 +50,22 @@ def test_an_event_name_holds_for_its_own_block_only() -> None:
     assert events_of(b"event: error\ndata: a\n\nevent:x\n\ndata: b\n\n") == [(b"error", b"a"), (b"", b"b")]
 
 
+def test_an_id_holds_until_the_next_and_one_with_a_nul_is_ignored() -> None:
+    parser = SseParser()
+    events = parser.feed(b"id: 1\ndata: a\n\ndata: b\n\nid: 2\0\ndata: c\n\nid: 3\n\ndata: d\n\nid\ndata: e\n\n")
+    assert [event.last_id for event in events] == [b"1", b"1", b"1", b"3", b""]
+
+
+@pytest.mark.parametrize(
+    ("said", "milliseconds"),
+    [(b"10", 10), (b"0", 0), (b"", None), (b"1x", None), (b"-1", None), (b"1.5", None), (b"9" * 5000, int("9" * 18))],
+)
+def test_the_time_to_wait_before_connecting_again_is_a_number_of_digits(said: bytes, milliseconds: int | None) -> None:
+    parser = SseParser()
+    parser.feed(b"retry: " + said + b"\n\n")
+    assert parser.retry_ms == milliseconds
+
+
 def test_a_carriage_return_ends_its_line_at_once() -> None:
     assert events_of(b"data: a\r\r") == [(b"", b"a")]
     assert events_of(b"data: a\r", b"\r", b"\ndata: b\n\n") == [(b"", b"a"), (b"", b"b")]
