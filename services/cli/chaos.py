@@ -1,4 +1,4 @@
-"""`odradek chaos`: real kills on a real Kafka while people chat, and the checker's verdict on what is left."""
+"""`odradek chaos`: faults on real processes and a real Kafka while people chat, and the verdict on what is left."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,15 +8,28 @@ import typer
 from services.cli.options import Json
 
 if TYPE_CHECKING:
-    from services.sandbox.chaos.campaign import Report, Wishes
+    from services.sandbox.chaos.campaign import Report
+    from services.sandbox.chaos.wishes import Wishes
     from services.sandbox.checking.history import History
 
 
 def run(
+    scenario: Annotated[
+        str,
+        typer.Option(
+            "--scenario",
+            metavar="NAME",
+            help="Who chats and what strikes; `--scenario list` lists them.",
+            show_default=True,
+        ),
+    ] = "mixed",
     seconds: Annotated[float, typer.Option("--seconds", min=10, help="How long people chat and faults strike.")] = 60.0,
     kills: Annotated[
         int, typer.Option("--kills", min=0, help="SIGKILLs; the other faults come in proportion to them.")
     ] = 10,
+    turns: Annotated[
+        int | None, typer.Option("--turns", min=1, help="Turns at once, in scenarios that keep a number of them going.")
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of what strikes when, and of what people do.")] = 1,
     restart: Annotated[
         bool,
@@ -33,9 +46,10 @@ def run(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Kill, stop and freeze worker processes and restart the broker in the midst of turns, and check that all is well.
+    """Let faults strike worker processes and what they depend on in the midst of turns, and check that all is well.
 
-    Exits 1 if an invariant is broken. A seed gives the same plan of faults, but on a real machine never quite the same run.
+    Exits 1 if an invariant is broken, a process fell, or the scenario's own verdict is bad. A seed gives the same plan of
+    faults, but on a real machine never quite the same run.
 
     Examples:
 
@@ -48,9 +62,17 @@ def run(
     import shutil
     import tempfile
 
-    from services.sandbox.chaos.campaign import Wishes
+    from services.sandbox.chaos.scenarios.table import SCENARIOS
+    from services.sandbox.chaos.wishes import Wishes
 
+    if scenario == "list":
+        for name, kind in SCENARIOS.items():
+            print(f"{name:16}{kind.about}")
+        return
+    if scenario not in SCENARIOS:
+        raise typer.BadParameter(f"{scenario!r} is none of {', '.join(SCENARIOS)}", param_hint="--scenario")
     wishes = Wishes(
+        scenario=scenario,
         seconds=seconds,
         kills=kills,
         seed=seed,
@@ -58,13 +80,14 @@ def run(
         restart=restart,
         processes=processes,
         partitions=partitions,
+        turns=turns,
     )
     directory = keep or Path(tempfile.mkdtemp(prefix="odradek-chaos-"))
     directory.mkdir(parents=True, exist_ok=True)
     finished = False
     try:
         outcome = _play(wishes, directory)
-        finished = outcome is not None and not outcome[0].violations
+        finished = outcome is not None and outcome[0].good
     finally:
         if finished and keep is None:
             shutil.rmtree(directory, ignore_errors=True)
@@ -75,7 +98,7 @@ def run(
     report, history = outcome
     _tell(report, history)
     _print(report, json=json)
-    raise typer.Exit(1 if report.violations else 0)
+    raise typer.Exit(0 if report.good else 1)
 
 
 def _play(wishes: "Wishes", directory: Path) -> "tuple[Report, History] | None":
@@ -119,6 +142,8 @@ def _tell(report: "Report", history: "History") -> None:
 
     from services.sandbox.checking.story import tell
 
+    for failure in report.failures:
+        _say(failure)
     if report.violations:
         print(f"\n{tell(history, report.violations[0])}\n", file=sys.stderr)
     for violation in report.violations[1:]:
@@ -127,23 +152,41 @@ def _tell(report: "Report", history: "History") -> None:
 
 def _print(report: "Report", *, json: bool) -> None:
     if json:
+        import dataclasses
+
         import orjson
 
-        print(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
+        told = {field.name: getattr(report, field.name) for field in dataclasses.fields(report)}
+        own = told.pop("own")
+        if own is not None:
+            told[report.scenario] = own.report
+        print(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
         return
     faults = ", ".join(f"{count} {kind}" for kind, count in sorted(report.faults.items())) or "none"
     statuses = ", ".join(f"{count} {status}" for status, count in sorted(report.statuses.items()))
     recovery, alone = report.recovery_s, report.recovery_alone_s
+    print(f"scenario      {report.scenario}")
     print(f"faults        {faults}")
     print(f"turns         {report.turns}, {report.ended} ended ({statuses}), {report.lost} lost")
     print(f"shown twice   {report.duplicated} characters")
     print(f"calls         {report.calls}, {report.calls_repeated} repeated without a logged end")
-    print(f"recovery      {_seconds(recovery.p50)} median, {_seconds(recovery.max)} at most, {recovery.count} kills")
-    beyond = report.beyond_startup_s
-    print(f"  undisturbed {_seconds(alone.p50)} median, {_seconds(alone.max)} at most, {alone.count} kills")
-    print(f"  without the start-up {_seconds(beyond.p50)} median, {_seconds(beyond.max)} at most")
+    if report.kills:
+        beyond = report.beyond_startup_s
+        print(
+            f"recovery      {_seconds(recovery.p50)} median, {_seconds(recovery.max)} at most, {recovery.count} kills"
+        )
+        print(f"  undisturbed {_seconds(alone.p50)} median, {_seconds(alone.max)} at most, {alone.count} kills")
+        print(f"  without the start-up {_seconds(beyond.p50)} median, {_seconds(beyond.max)} at most")
     print(f"start-up      {_seconds(report.startup_s.p50)} median, {_seconds(report.startup_s.max)} at most")
+    lines = report.log_lines
+    print(
+        f"log           {lines.mean} lines a second a process, {lines.most} of {lines.of}; {lines.peak} in one second"
+    )
+    for line in () if report.own is None else report.own.lines:
+        print(line)
     print(f"violations    {len(report.violations) or 'none'}")
+    for failure in report.failures:
+        print(f"failure       {failure}")
 
 
 def _seconds(value: float | None) -> str:

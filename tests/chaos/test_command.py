@@ -40,11 +40,19 @@ def test_a_short_run_breaks_no_invariant_and_tells_its_figures(tmp_path: Path) -
         *("turns", "ended", "lost", "duplicated", "calls_repeated", "kills", "recovery_s", "violations")
     }
     assert report["recovery_s"].keys() >= {"p50", "max"}
-    assert report["violations"] == []
+    assert (report["scenario"], report["violations"], report["failures"]) == ("mixed", [], [])
     assert report["turns"] == report["ended"] > 8
     assert report["kills"] == 3
     assert (report["lost"], report["duplicated"], report["calls_repeated"]) == (0, 0, 0)
     assert {path.stem for path in (tmp_path / "run").glob("*.log")} >= {"provider-0", "provider-1", "gateway-1"}
+
+
+def test_an_unknown_scenario_is_refused_with_the_names_of_those_there_are(tmp_path: Path) -> None:
+    with chaos(tmp_path, "--scenario", "nonesuch") as process:
+        _, said = process.communicate()
+    assert process.returncode == 2
+    assert "nonesuch" in said
+    assert "mixed" in said
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -95,18 +95,18 @@ def test_a_whole_turn_is_neither_lost_nor_shown_twice(told: Told) -> None:
     for sequence, part in enumerate(PARTS):
         told.show(2.0 + sequence, sequence, part)
     told.finish(50.0)
-    shown = texts_shown(told.index, [ASKED])
+    shown = texts_shown(told.index, [ASKED], MODEL)
     assert (shown.ended, shown.lost, shown.duplicated, shown.wrong) == (1, 0, 0, ())
 
 
 def test_a_turn_without_an_end_is_lost(told: Told) -> None:
     told.show(2.0, 0, PARTS[0])
-    shown = texts_shown(told.index, [ASKED])
+    shown = texts_shown(told.index, [ASKED], MODEL)
     assert (shown.ended, shown.lost, len(shown.wrong)) == (0, 1, 1)
 
 
 def test_a_message_that_never_came_into_the_log_is_a_lost_turn(told: Told) -> None:
-    shown = texts_shown(told.index, [replace(ASKED, turn="m8")])
+    shown = texts_shown(told.index, [replace(ASKED, turn="m8")], MODEL)
     assert shown.lost == 1
     assert shown.wrong[0].what == "turn m8 never came into the log"
 
@@ -115,18 +115,18 @@ def test_a_completed_turn_that_lacks_its_last_text_is_lost(told: Told) -> None:
     for sequence, part in enumerate(PARTS[:-1]):
         told.show(2.0 + sequence, sequence, part)
     told.finish(50.0)
-    assert texts_shown(told.index, [ASKED]).lost == 1
+    assert texts_shown(told.index, [ASKED], MODEL).lost == 1
 
 
 def test_a_message_that_is_shown_twice_counts_with_all_its_characters(told: Told) -> None:
     told.show(2.0, 0, PARTS[0], times=2)
-    assert texts_shown(told.index, [ASKED]).duplicated == len(PARTS[0])
+    assert texts_shown(told.index, [ASKED], MODEL).duplicated == len(PARTS[0])
 
 
 def test_a_sentence_that_comes_again_in_another_text_counts_too(told: Told) -> None:
     told.show(2.0, 0, "\n\n".join(PARTS[:3]))
     told.show(3.0, 1, PARTS[2])
-    shown = texts_shown(told.index, [ASKED])
+    shown = texts_shown(told.index, [ASKED], MODEL)
     assert 0 < shown.duplicated <= len(PARTS[2])
     assert [violation.what for violation in shown.wrong if "shows" in violation.what]
 

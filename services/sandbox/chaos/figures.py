@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from schemas.deliveries import SendText
 from schemas.inbox import ChunkBatch
 from services.sandbox.chaos.people import Asked
-from services.sandbox.chaos.stage import MODEL
 from services.sandbox.checking.history import Violation
 from services.sandbox.checking.index import Index
 from services.sandbox.provider.replies import whole_reply
@@ -30,8 +29,8 @@ class TextsShown:
     wrong: tuple[Violation, ...]
 
 
-def texts_shown(index: Index, asked: Collection[Asked]) -> TextsShown:
-    """Look at every turn that somebody asked for."""
+def texts_shown(index: Index, asked: Collection[Asked], model: str) -> TextsShown:
+    """Look at every turn that somebody asked for, and that `model` answered."""
     lost = duplicated = 0
     statuses: Counter[str] = Counter()
     wrong: list[Violation] = []
@@ -49,7 +48,7 @@ def texts_shown(index: Index, asked: Collection[Asked]) -> TextsShown:
             messages = index.shown[one.turn, sequence]
             texts.append(messages[0].text)
             duplicated += sum(len(message.text) for message in messages[1:])
-        shown, whole = "\n\n".join(texts), whole_reply(MODEL, one.question)
+        shown, whole = "\n\n".join(texts), whole_reply(model, one.question)
         duplicated += _repeated(shown)
         words, said = shown.split(), whole.split()
         what = None

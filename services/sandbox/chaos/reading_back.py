@@ -42,6 +42,7 @@ async def read_back(
     return History(
         partitions=stage.partitions,
         at_rest=at_rest,
+        rules=stage.scene.rules,
         writes=_in_order(records, clock),
         calls=[_call(call, clock) for call in stage.provider.calls if call.turn is not None],
         shown=list(_shown(stage, clock)),

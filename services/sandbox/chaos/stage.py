@@ -6,13 +6,14 @@ the history has one order over all partitions.
 
 import contextlib
 from collections.abc import AsyncGenerator, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
 from schemas.topics import Topics, load_topics
 from services.gateway.commands import register_commands
 from services.gateway.watermarks import shard_of
+from services.orchestrator.rules import RULES, RulesByVersion
 from services.runtime.discord import rest_client
 from services.runtime.kafka.admin import provision
 from services.runtime.kafka.cluster import KafkaLog
@@ -31,11 +32,23 @@ Say = Callable[[str], None]
 MODEL = "sandbox-marked"
 """No two of its replies share a text: to find out whether a message of before is shown, delivery compares texts."""
 
-PACE_MS = 9.0
-CHANNELS = 8
 MOST_CALLS = 20_000
-GRACE_S = 15.0
 HISTORY = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a scenario wants of the stage.
+
+    `pace_ms`: the provider's wait before each delta. `grace_s`: how long a worker may finish after SIGTERM. `rules`: what
+    the newest code of the run carries.
+    """
+
+    channels: int = 8
+    model: str = MODEL
+    pace_ms: float = 9.0
+    grace_s: float = 15.0
+    rules: RulesByVersion = field(default_factory=lambda: RULES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +58,7 @@ class Stage:
     `broker` is None where the cluster is somebody else's.
     """
 
+    scene: Scene
     settings: Settings
     topics: Topics
     partitions: int
@@ -59,7 +73,7 @@ class Stage:
 
 @contextlib.asynccontextmanager
 async def open_stage(
-    directory: Path, *, kafka: str | None, processes: int, partitions: int, say: Say
+    directory: Path, scene: Scene, *, kafka: str | None, processes: int, partitions: int, say: Say
 ) -> AsyncGenerator[Stage]:
     """Start everything but the workers; `processes` is their number of each kind. Raises what a missing broker raises."""
     async with contextlib.AsyncExitStack() as stack:
@@ -77,7 +91,7 @@ async def open_stage(
         stack.push_async_callback(discord.stop)
         keys = {f"provider-{number}": f"chaos-key-{uuid4().hex}" for number in range(processes)}
         provider = SandboxProvider(
-            ProviderConfig(key=key, more_keys=keys, pace_ms=PACE_MS, calls_kept=MOST_CALLS, bodies_kept=True)
+            ProviderConfig(key=key, more_keys=keys, pace_ms=scene.pace_ms, calls_kept=MOST_CALLS, bodies_kept=True)
         )
         provider_at = await provider.start()
         stack.push_async_callback(provider.stop)
@@ -93,8 +107,8 @@ async def open_stage(
             "ODRADEK_OPENAI_API_KEY": key,
             "ODRADEK_ANTHROPIC_API_KEY": key,
             "ODRADEK_DIALECT": "openai-chat",
-            "ODRADEK_MODEL": MODEL,
-            "ODRADEK_GRACE_S": str(GRACE_S),
+            "ODRADEK_MODEL": scene.model,
+            "ODRADEK_GRACE_S": str(scene.grace_s),
             "ODRADEK_EXCLUSIVE_INSTANCE": "1",
             "ODRADEK_INSTANCE": "chaos",
         }
@@ -109,8 +123,8 @@ async def open_stage(
         log = KafkaLog(settings, topics)
         await log.start()
         stack.push_async_callback(log.stop)
-        channels = _add_channels(discord, processes)
-        yield Stage(settings, topics, partitions, environment, keys, broker, discord, provider, log, channels)
+        channels = _add_channels(discord, processes, scene.channels)
+        yield Stage(scene, settings, topics, partitions, environment, keys, broker, discord, provider, log, channels)
 
 
 def _stamped_by_the_broker(topics: Topics) -> Topics:
@@ -118,7 +132,7 @@ def _stamped_by_the_broker(topics: Topics) -> Topics:
     return topics.model_copy(update={"topics": stamped})
 
 
-def _add_channels(discord: SandboxDiscord, shards: int) -> tuple[Channel, ...]:
+def _add_channels(discord: SandboxDiscord, shards: int, count: int) -> tuple[Channel, ...]:
     """Channels in so many guilds that every shard has one."""
     world = discord.world
     known = {user.username for user in world.state.users.values()}
@@ -126,4 +140,4 @@ def _add_channels(discord: SandboxDiscord, shards: int) -> tuple[Channel, ...]:
     while {shard_of(guild.id, shards) for guild in world.state.guilds.values()} != set(range(shards)):
         world.add_guild(f"Sandbox {len(world.state.guilds)}", people)
     guilds = {shard_of(guild.id, shards): guild for guild in world.state.guilds.values()}
-    return tuple(world.add_channel(guilds[number % shards], f"chaos-{number}") for number in range(CHANNELS))
+    return tuple(world.add_channel(guilds[number % shards], f"chaos-{number}") for number in range(count))

@@ -3,9 +3,9 @@
 import asyncio
 import contextlib
 import signal
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from services.sandbox.brokers.jvm import JvmKafka
 from services.sandbox.chaos.clock import RunClock
@@ -26,6 +26,16 @@ class Kill:
     at: float
 
 
+@dataclass(slots=True)
+class Struck:
+    """What struck in a run: how often each kind of fault, the kills, and when the broker was away for all."""
+
+    faults: Counter[str] = field(default_factory=Counter[str])
+    kills: list[Kill] = field(default_factory=list[Kill])
+    away: list[Window] = field(default_factory=list[Window])
+    events: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
+
+
 class Strikes:
     """All faults of a run. Without `restart` a killed process stays away until its kind would have none left."""
 
@@ -38,10 +48,7 @@ class Strikes:
         self._clock = clock
         self._restart = restart
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self.carried_out: list[Fault] = []
-        self.kills: list[Kill] = []
-        self.away: list[Window] = []
-        self.events: list[tuple[float, str]] = []
+        self.struck = Struck()
 
     async def run(self, start: float) -> None:
         """Strike everything in time, counted from `start`; returns when all is over and everybody is wanted back."""
@@ -66,11 +73,11 @@ class Strikes:
         match fault.kind:
             case "sigterm":
                 self._slots.send(slot, signal.SIGTERM)
-                self.carried_out.append(fault)
+                self.struck.faults[fault.kind] += 1
             case "sigstop":
                 window = self._slots.freeze(slot)
                 if window is not None:
-                    self.carried_out.append(fault)
+                    self.struck.faults[fault.kind] += 1
                     await asyncio.sleep(fault.for_s)
                     self._slots.thaw(slot, window)
 
@@ -90,18 +97,18 @@ class Strikes:
                     return
             self._slots.hold(slot)
         if slot.process is not None:
-            self.carried_out.append(fault)
-            self.kills.append(Kill(slot.name, slot.kind, self._clock.now()))
+            self.struck.faults[fault.kind] += 1
+            self.struck.kills.append(Kill(slot.name, slot.kind, self._clock.now()))
             self._slots.send(slot, signal.SIGKILL)
 
     async def _restart_broker(self, fault: Fault) -> None:
-        if self._broker is None or (self.away and self.away[-1].end > self._clock.now()):
+        if self._broker is None or (self.struck.away and self.struck.away[-1].end > self._clock.now()):
             return
         window = Window("broker", self._clock.now())
-        self.away.append(window)
-        self.carried_out.append(fault)
-        self.events.append((window.start, "the broker is killed"))
+        self.struck.away.append(window)
+        self.struck.faults[fault.kind] += 1
+        self.struck.events.append((window.start, "the broker is killed"))
         await self._broker.kill()
         await self._broker.restart()
         window.end = self._clock.now()
-        self.events.append((window.end, "the broker serves again"))
+        self.struck.events.append((window.end, "the broker serves again"))
