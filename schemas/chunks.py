@@ -37,7 +37,8 @@ class Usage(Model):
     """Tokens of one provider call so far; the latest report wins, reports are never added up.
 
     `input_tokens` counts the whole prompt, with what was read from or written to the provider's cache; the two cache
-    counts are parts of it, as `reasoning_tokens` is a part of `output_tokens`. None: the provider did not say.
+    counts are parts of it, as `reasoning_tokens` is a part of `output_tokens`. None: the provider did not say. `raw` is
+    the provider's own report, which may count more than this.
     """
 
     input_tokens: int | None = None
@@ -46,6 +47,7 @@ class Usage(Model):
     cache_write_tokens: int | None = None
     reasoning_tokens: int | None = None
     total_tokens: int | None = None
+    raw: dict[str, JsonValue] | None = None
 
 
 class FunctionCall(Model):
@@ -63,6 +65,19 @@ class FunctionCall(Model):
     arguments_truncated: bool = False
     raw_arguments: str | None = None
     thought_signature: str | None = None
+
+
+class ServerToolCall(Model):
+    """A call of a tool that is not ours to run: search, code execution, MCP, file search and the like.
+
+    `type` is the provider's own word for the kind of call, `name` the tool's name; `args` is what the provider told of
+    its arguments. `id` is the provider's, or empty.
+    """
+
+    id: str
+    type: str
+    name: str
+    args: JsonValue = None
 
 
 class ProviderError(Model):
@@ -87,8 +102,10 @@ class DoneMetadata(Model):
 
     `finish_reason` is None when the provider gave none or one that we do not know; `finish_reason_raw` is its own word.
     `stopped`: the stream was closed on our side before its end, so the reply is cut. `replay` holds the provider-native
-    reasoning parts (thinking blocks with signatures, reasoning details), in order and complete, for the dialects that
-    want them back together with tool results.
+    parts (thinking blocks with signatures, encrypted reasoning, reasoning details, signed parts), in order and complete,
+    for the dialects that want them back together with tool results. `thought_signature` is all signatures of thoughts,
+    joined in order: a fingerprint for eyes and tests; what goes back to the provider is in `replay` and in the calls.
+    `server_tool_calls` are those that the provider ran, or that nobody here asked for.
     """
 
     finish_reason: FinishReason | None = None
@@ -97,6 +114,8 @@ class DoneMetadata(Model):
     response_id: str | None = None
     stopped: bool = False
     replay: tuple[dict[str, JsonValue], ...] = ()
+    thought_signature: str | None = None
+    server_tool_calls: tuple[ServerToolCall, ...] = ()
 
 
 class _Chunk(Model):

@@ -7,7 +7,20 @@ import sys
 
 import typer
 
-from services.cli import bench, chaos, discord, doctor, sandbox, schemas, settings, simulate, topics, up, worker
+from services.cli import (
+    bench,
+    chaos,
+    discord,
+    doctor,
+    normalize,
+    sandbox,
+    schemas,
+    settings,
+    simulate,
+    topics,
+    up,
+    worker,
+)
 
 app = typer.Typer(
     name="odradek",
@@ -26,6 +39,7 @@ app.command("chaos")(chaos.run)
 app.add_typer(topics.app, name="topics")
 app.command("settings")(settings.show)
 app.command("doctor")(doctor.examine)
+app.command("normalize")(normalize.run)
 app.add_typer(discord.app, name="discord")
 app.add_typer(schemas.app, name="schemas")
 

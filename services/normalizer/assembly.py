@@ -11,6 +11,7 @@ from schemas.chunks import (
     FunctionCallChunk,
     ProcessedChunk,
     ProviderError,
+    ServerToolCall,
     TextChunk,
     ThoughtKind,
     ThoughtLogEntry,
@@ -24,6 +25,7 @@ from services.normalizer.events import (
     Finish,
     ReplayPart,
     Served,
+    ServerToolUse,
     Start,
     TextDelta,
     ThinkingDelta,
@@ -53,6 +55,8 @@ class Assembly:
         self._thought_pairs: dict[ThoughtKind, PairJoiner] = {"raw": PairJoiner(), "summary": PairJoiner()}
         self._calls = ToolCalls()
         self._replay: list[dict[str, Any]] = []
+        self._signatures: list[str] = []
+        self._server_calls: list[ServerToolCall] = []
         self._usage: UsageReport | None = None
         self._finish: Finish | None = None
 
@@ -117,17 +121,23 @@ class Assembly:
         """The chunks at the end of a stream that was closed on our side: no calls, since none was finished."""
         return [*self._leftover(), self._done_chunk(None, stopped=True)]
 
-    def _take_other(self, event: ToolCallDelta | Start | Served | UsageReport | Finish | ReplayPart) -> None:
+    def _take_other(
+        self, event: ToolCallDelta | ServerToolUse | Start | Served | UsageReport | Finish | ReplayPart
+    ) -> None:
         match event:
             case ToolCallDelta():
                 self._calls.add(event)
+                if event.signature:
+                    self._signatures.append(event.signature)
+            case ServerToolUse():
+                self._note(event)
             case Start():
                 self._model = clean(event.model) or self._model
                 self._response_id = self._response_id or clean(event.response_id)
             case Served():
                 self._provider = self._provider or clean(event.provider)
             case UsageReport():
-                self._usage = event if self._usage is None else _later(self._usage, event)
+                self._usage = event
             case Finish():
                 self._finish = event
             case ReplayPart():
@@ -136,10 +146,23 @@ class Assembly:
                 assert_never(event)
 
     def _think(self, event: ThinkingDelta) -> None:
+        if event.signature:
+            self._signatures.append(event.signature)
+        if not event.text:
+            return
         if self._thoughts and self._thoughts[-1][0] == event.kind:
             self._thoughts[-1][1].append(event.text)
         else:
             self._thoughts.append((event.kind, [event.text]))
+
+    def _note(self, event: ServerToolUse) -> None:
+        try:
+            args = clean_json(event.args)
+        except ValueError:
+            args = None
+        self._server_calls.append(
+            ServerToolCall(id=clean(event.id), type=clean(event.type), name=clean(event.name), args=args)
+        )
 
     def _keep(self, part: dict[str, Any]) -> None:
         """A part that JSON readers could not hold would be refused by the provider too."""
@@ -160,6 +183,8 @@ class Assembly:
         """A finish that is a failure: the provider blocked the reply, or gave it up."""
         if self._finish is None or self._finish.reason not in ("content_filter", "error"):
             return None
+        if self._finish.error is not None:
+            return self._finish.error
         raw = clean(self._finish.raw)[:100]
         if self._finish.reason == "error":
             return stream_error(raw, "the provider ended the reply with an error", retryable=False)
@@ -184,13 +209,20 @@ class Assembly:
             response_id=self._response_id or None,
             stopped=stopped,
             replay=tuple(self._replay),
+            thought_signature=clean("".join(self._signatures)) or None,
+            server_tool_calls=tuple(self._server_calls),
         )
 
     def _usage_now(self) -> Usage | None:
         usage = self._usage
         if usage is None:
             return None
-        return Usage(**{name: getattr(usage, name) for name in UsageReport.__struct_fields__})
+        counts = {name: getattr(usage, name) for name in UsageReport.__struct_fields__ if name != "raw"}
+        try:
+            raw = clean_json(usage.raw)
+        except ValueError:
+            raw = None
+        return Usage(**counts, raw=raw)
 
     def _error_chunk(self, error: ProviderError, reason: FinishReason | None) -> ErrorChunk:
         return ErrorChunk(
@@ -206,12 +238,3 @@ class Assembly:
             usage=self._usage_now(),
             serving_provider=self._provider or None,
         )
-
-
-def _later(before: UsageReport, now: UsageReport) -> UsageReport:
-    return UsageReport(
-        **{
-            name: getattr(before, name) if getattr(now, name) is None else getattr(now, name)
-            for name in UsageReport.__struct_fields__
-        }
-    )

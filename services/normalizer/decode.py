@@ -15,6 +15,7 @@ UNREADABLE = (ValueError, RecursionError)
 
 _StructT = TypeVar("_StructT", bound=msgspec.Struct)
 _UNFIT = object()
+_MAX_COUNT = 2**53
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
@@ -25,6 +26,27 @@ def is_object(value: object) -> TypeGuard[dict[str, Any]]:
 def is_array(value: object) -> TypeGuard[list[Any]]:
     """A JSON array, out of a value that a JSON parser made."""
     return isinstance(value, list)
+
+
+def count(holder: object, key: str) -> int | None:
+    """The whole number under a key; None when the holder is no object, or has something else there."""
+    value: Any = holder.get(key) if is_object(holder) else None
+    if type(value) is int:
+        return value if abs(value) <= _MAX_COUNT else None
+    return int(value) if type(value) is float and value.is_integer() and abs(value) <= _MAX_COUNT else None
+
+
+def word(holder: object, key: str) -> str:
+    """The string under a key; empty when the holder is no object, or has something else there."""
+    value: Any = holder.get(key) if is_object(holder) else None
+    return value if isinstance(value, str) else ""
+
+
+def merged(before: dict[str, Any] | None, now: dict[str, Any]) -> dict[str, Any]:
+    """A cumulative report: each value that is present replaces the one before."""
+    if before is None:
+        return now
+    return {**before, **{key: value for key, value in now.items() if value is not None}}
 
 
 def loads(data: bytes) -> Any:
@@ -65,6 +87,10 @@ def _fit_struct(value: dict[str, Any], struct: type[_StructT]) -> _StructT:
 def _fit(value: Any, wanted: Any) -> Any:
     if wanted is object or (value is None and wanted is type(None)):
         return value
+    if wanted is msgspec.Raw:
+        return msgspec.Raw(json.dumps(value).encode())
+    if wanted is bool:
+        return value if isinstance(value, bool) else _UNFIT
     if isinstance(wanted, UnionType):
         return next((found for arm in get_args(wanted) if (found := _fit(value, arm)) is not _UNFIT), _UNFIT)
     if get_origin(wanted) is list:

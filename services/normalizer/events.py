@@ -31,17 +31,19 @@ class TextDelta(msgspec.Struct, frozen=True, gc=False):
 
 
 class ThinkingDelta(msgspec.Struct, frozen=True, gc=False):
-    """Reasoning; may end or begin with half of a surrogate pair."""
+    """Reasoning; may end or begin with half of a surrogate pair. `signature` is a piece of the provider's signature."""
 
     text: str
     kind: ThoughtKind = "raw"
+    signature: str = ""
 
 
 class ToolCallDelta(msgspec.Struct, frozen=True):
     """A piece of the tool call in `slot`; calls are in the order in which their slots first appear.
 
     Empty strings say nothing. `id` and `name` are set by the first piece that has them. `arguments` is appended to the
-    raw JSON text. `given` is a whole argument object, which counts only if no text comes.
+    raw JSON text. `given` is a whole argument object, which counts only if no text comes. `signature` is the thought
+    signature that belongs to this call.
     """
 
     slot: int
@@ -49,16 +51,26 @@ class ToolCallDelta(msgspec.Struct, frozen=True):
     name: str = ""
     arguments: str = ""
     given: dict[str, Any] | None = None
+    signature: str = ""
+
+
+class ServerToolUse(msgspec.Struct, frozen=True):
+    """A call of a tool that is not ours to run, complete; fields as in schemas.chunks.ServerToolCall."""
+
+    id: str
+    type: str
+    name: str
+    args: Any = None
 
 
 class ReplayPart(msgspec.Struct, frozen=True):
-    """A complete provider-native reasoning part, to be sent back unchanged."""
+    """A complete provider-native part of the reply, to be sent back unchanged."""
 
     part: dict[str, Any]
 
 
-class UsageReport(msgspec.Struct, frozen=True, gc=False):
-    """Token counts as schemas.chunks.Usage means them; cumulative, None says nothing."""
+class UsageReport(msgspec.Struct, frozen=True):
+    """Token counts as schemas.chunks.Usage means them; a later report replaces an earlier one."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -66,13 +78,19 @@ class UsageReport(msgspec.Struct, frozen=True, gc=False):
     cache_write_tokens: int | None = None
     reasoning_tokens: int | None = None
     total_tokens: int | None = None
+    raw: dict[str, Any] | None = None
 
 
 class Finish(msgspec.Struct, frozen=True, gc=False):
-    """The model ended; usage, late text or an error may still follow. `reason` is None for an unknown word."""
+    """The model ended; usage, late text or an error may still follow.
+
+    `reason` is None for an unknown word. `error` says what a reason of `error` or `content_filter` means, where the
+    provider's word tells more than that.
+    """
 
     reason: FinishReason | None
     raw: str
+    error: ProviderError | None = None
 
 
 class EndMark(msgspec.Struct, frozen=True, gc=False):
@@ -86,5 +104,15 @@ class Failed(msgspec.Struct, frozen=True):
 
 
 Event = (
-    Start | Served | TextDelta | ThinkingDelta | ToolCallDelta | ReplayPart | UsageReport | Finish | EndMark | Failed
+    Start
+    | Served
+    | TextDelta
+    | ThinkingDelta
+    | ToolCallDelta
+    | ServerToolUse
+    | ReplayPart
+    | UsageReport
+    | Finish
+    | EndMark
+    | Failed
 )

@@ -20,6 +20,7 @@ class _Call:
     name: str = ""
     pieces: list[str] = field(default_factory=list[str])
     given: dict[str, Any] | None = None
+    signature: str = ""
 
 
 class ToolCalls:
@@ -40,6 +41,7 @@ class ToolCalls:
             call.pieces.append(delta.arguments)
         if delta.given is not None:
             call.given = delta.given
+        call.signature = call.signature or delta.signature
 
     def finished(self, *, complete: bool) -> list[FunctionCall]:
         """The calls that have a name.
@@ -67,6 +69,7 @@ def _finished(call: _Call, position: int, *, complete: bool) -> FunctionCall:
         args=args or {},
         arguments_truncated=args is None,
         raw_arguments=raw if args is None else None,
+        thought_signature=clean(call.signature) or None,
     )
 
 

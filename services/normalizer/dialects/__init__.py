@@ -10,7 +10,10 @@ from typing import Protocol
 
 from schemas.chunks import Dialect
 from services.normalizer.dialects.anthropic import Anthropic
+from services.normalizer.dialects.google import Google
+from services.normalizer.dialects.novelai import NovelAI
 from services.normalizer.dialects.openai_chat import OpenAIChat
+from services.normalizer.dialects.openai_responses import OpenAIResponses
 from services.normalizer.events import Event
 from services.normalizer.sse import SseEvent
 
@@ -29,5 +32,8 @@ class StreamDialect(Protocol):
 
 DIALECTS: Mapping[Dialect, Callable[[], StreamDialect]] = {
     "openai-chat": OpenAIChat,
+    "openai-responses": OpenAIResponses,
     "anthropic": Anthropic,
+    "google": Google,
+    "novelai": NovelAI,
 }

@@ -1,0 +1,167 @@
+"""Google's generateContent stream, as Gemini and Vertex speak it: whole candidates, piece by piece.
+
+https://ai.google.dev/api/generate-content. Calls have no id, or one from Vertex; a thought signature belongs to the part
+that carries it (https://ai.google.dev/gemini-api/docs/thought-signatures), so signed parts are kept whole and in order.
+Parts are read before the finish reason, since text may still follow an early STOP; there is no end mark, so the end of
+the body is the end.
+"""
+
+from typing import Any
+
+import msgspec
+
+from schemas.chunks import FinishReason, ProviderError
+from services.normalizer.decode import UNREADABLE, PayloadDecoder, count, is_object, word
+from services.normalizer.dialects.google_parts import Parts
+from services.normalizer.dialects.odd_events import read_odd
+from services.normalizer.events import Event, Failed, Finish, Start, UsageReport
+from services.normalizer.sse import SseEvent
+
+_FINISHES: dict[str, FinishReason] = {
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+    **dict.fromkeys(
+        (
+            "SAFETY",
+            "OTHER",
+            "RECITATION",
+            "BLOCKLIST",
+            "PROHIBITED_CONTENT",
+            "SPII",
+            "LANGUAGE",
+            "MODEL_ARMOR",
+            "IMAGE_SAFETY",
+            "IMAGE_PROHIBITED_CONTENT",
+            "IMAGE_RECITATION",
+            "IMAGE_OTHER",
+        ),
+        "content_filter",
+    ),
+    **dict.fromkeys(
+        (
+            "MALFORMED_FUNCTION_CALL",
+            "MALFORMED_RESPONSE",
+            "UNEXPECTED_TOOL_CALL",
+            "TOO_MANY_TOOL_CALLS",
+            "MISSING_THOUGHT_SIGNATURE",
+            "NO_IMAGE",
+        ),
+        "error",
+    ),
+}
+_WORTH_ANOTHER_TRY = frozenset({"MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL", "NO_IMAGE"})
+
+
+class _Content(msgspec.Struct):
+    parts: list[object] | None = None
+
+
+class _Candidate(msgspec.Struct):
+    index: int | None = None
+    content: _Content | None = None
+    finish_reason: str | None = msgspec.field(name="finishReason", default=None)
+    finish_message: str | None = msgspec.field(name="finishMessage", default=None)
+
+
+class _Chunk(msgspec.Struct):
+    candidates: list[_Candidate] | None = None
+    model: str | None = msgspec.field(name="modelVersion", default=None)
+    response_id: str | None = msgspec.field(name="responseId", default=None)
+    usage: msgspec.Raw = msgspec.field(name="usageMetadata", default=msgspec.Raw())
+    feedback: object = msgspec.field(name="promptFeedback", default=None)
+    error: object = None
+
+
+_CHUNK = PayloadDecoder(_Chunk)
+
+
+class Google:
+    """Reads one stream of candidates; only candidate 0 counts."""
+
+    def __init__(self) -> None:
+        self._model = ""
+        self._response_id = ""
+        self._usage: msgspec.Raw | None = None
+        self._usage_counts = False
+        self._parts = Parts()
+
+    def read(self, event: SseEvent, out: list[Event]) -> None:
+        """Append what this event says."""
+        chunk = _CHUNK.decode(event.data)
+        if chunk is None or chunk.error or event.name == b"error":
+            read_odd(event, out)
+            return
+        if chunk.model and chunk.model != self._model:
+            self._model = chunk.model
+            out.append(Start(model=chunk.model))
+        if chunk.response_id and not self._response_id:
+            self._response_id = chunk.response_id
+            out.append(Start(response_id=chunk.response_id))
+        if chunk.usage:
+            self._keep_usage(chunk.usage)
+        if chunk.feedback:
+            self._read_feedback(chunk.feedback, out)
+        for candidate in chunk.candidates or ():
+            if not candidate.index:
+                if candidate.content is not None and candidate.content.parts:
+                    self._parts.read(candidate.content.parts, out)
+                if candidate.finish_reason:
+                    _finish(candidate.finish_reason, candidate.finish_message, out)
+
+    def close(self, out: list[Event]) -> None:
+        """Append what is complete only now: signed parts, a call that never closed, the usage."""
+        self._parts.close(out)
+        report = None if self._usage is None else _report(self._usage)
+        if report is not None:
+            out.append(report)
+
+    def _keep_usage(self, usage: msgspec.Raw) -> None:
+        """Counts are cumulative, so the latest report with a count stands; it is decoded once, at the end."""
+        counts = b"TokenCount" in bytes(usage)
+        if counts or not self._usage_counts:
+            self._usage = usage
+            self._usage_counts = counts
+
+    def _read_feedback(self, feedback: object, out: list[Event]) -> None:
+        reason = word(feedback, "blockReason")
+        if reason and reason != "BLOCK_REASON_UNSPECIFIED":
+            said = word(feedback, "blockReasonMessage") or "the provider blocked the prompt"
+            out.append(Failed(ProviderError(type="content_blocked", code=reason, message=said, retryable=False)))
+
+
+def _finish(raw: str, said: str | None, out: list[Event]) -> None:
+    if raw == "FINISH_REASON_UNSPECIFIED":
+        return
+    reason = _FINISHES.get(raw)
+    error: ProviderError | None = None
+    if reason == "content_filter":
+        message = said or "the provider blocked the reply"
+        error = ProviderError(type="content_blocked", code=raw, message=message, retryable=False)
+    elif reason == "error":
+        message = said or "the model made something that the provider could not use"
+        error = ProviderError(type="api_error", code=raw, message=message, retryable=raw in _WORTH_ANOTHER_TRY)
+    out.append(Finish(reason, raw, error))
+
+
+def _report(raw: msgspec.Raw) -> UsageReport | None:
+    """`input_tokens` has what tools put into the prompt, `output_tokens` the thoughts."""
+    try:
+        usage: Any = msgspec.json.decode(raw)
+    except UNREADABLE:
+        return None
+    if not is_object(usage):
+        return None
+    prompt, tool_use = count(usage, "promptTokenCount"), count(usage, "toolUsePromptTokenCount")
+    written, thoughts = count(usage, "candidatesTokenCount"), count(usage, "thoughtsTokenCount")
+    return UsageReport(
+        input_tokens=_sum(prompt, tool_use),
+        output_tokens=_sum(written, thoughts),
+        cached_input_tokens=count(usage, "cachedContentTokenCount"),
+        reasoning_tokens=thoughts,
+        total_tokens=count(usage, "totalTokenCount"),
+        raw=usage,
+    )
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None and other is None else (one or 0) + (other or 0)

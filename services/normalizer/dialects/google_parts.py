@@ -1,0 +1,118 @@
+"""The parts of a Google candidate: text, thoughts, calls, tools of the provider, and what must go back signed."""
+
+from typing import Any
+
+from services.normalizer.decode import is_array, is_object, word
+from services.normalizer.dialects.google_args import PartialArguments
+from services.normalizer.events import Event, ReplayPart, ServerToolUse, TextDelta, ThinkingDelta, ToolCallDelta
+
+_RUN = {"executableCode": "code_execution", "toolCall": ""}
+
+
+class Parts:
+    """The parts of one stream."""
+
+    def __init__(self) -> None:
+        self._slots = 0
+        self._open: PartialArguments | None = None
+        self._open_call: dict[str, Any] = {}
+        self._replay: list[tuple[dict[str, Any], list[str]]] = []
+        self._goes_back = False
+
+    def read(self, parts: list[object], out: list[Event]) -> None:
+        """Append what these parts say."""
+        for part in parts:
+            if not is_object(part):
+                continue
+            text = part.get("text")
+            if isinstance(text, str) and len(part) == 1:
+                self._grow(part, text)
+                if text:
+                    out.append(TextDelta(text))
+            else:
+                self._read_other(part, text, out)
+
+    def close(self, out: list[Event]) -> None:
+        """Append a call that never closed, cut where it was cut, and the parts to send back, if any is signed."""
+        if self._open is not None:
+            out.append(ToolCallDelta(self._slots - 1, arguments=self._open.cut()))
+            self._open = None
+        if not self._goes_back:
+            return
+        for part, pieces in self._replay:
+            out.append(ReplayPart({**part, "text": "".join(pieces)} if "text" in part else part))
+
+    def _read_other(self, part: dict[str, Any], text: object, out: list[Event]) -> None:
+        signature = word(part, "thoughtSignature") or word(part, "thought_signature")
+        call: Any = part.get("functionCall", part.get("function_call"))
+        if is_object(call):
+            self._read_call(call, part, signature, out)
+            return
+        if isinstance(text, str):
+            self._grow(part, text)
+            if part.get("thought") is True:
+                if text or signature:
+                    out.append(ThinkingDelta(text, "summary", signature))
+                return
+            if text:
+                out.append(TextDelta(text))
+        elif part:
+            self._keep(part)
+            for name, tool in _RUN.items():
+                if is_object(ran := part.get(name)):
+                    out.append(_server_tool(name, tool, ran))
+                    self._goes_back = True
+        if signature:
+            out.append(ThinkingDelta("", "summary", signature))
+
+    def _read_call(self, call: dict[str, Any], part: dict[str, Any], signature: str, out: list[Event]) -> None:
+        name = word(call, "name")
+        if name:
+            self._finish_open(out)
+            self._slots += 1
+            out.append(ToolCallDelta(self._slots - 1, word(call, "id"), name, signature=signature))
+            self._open = PartialArguments(call.get("args"))
+            self._open_call = {"functionCall": {key: call[key] for key in ("id", "name") if call.get(key)}}
+            if signature:
+                self._open_call["thoughtSignature"] = signature
+            self._keep(self._open_call)
+        elif self._open is None:
+            return
+        elif signature:
+            self._open_call["thoughtSignature"] = signature
+            self._goes_back = True
+            out.append(ToolCallDelta(self._slots - 1, signature=signature))
+        pieces: Any = call.get("partialArgs")
+        for piece in pieces if is_array(pieces) else ():
+            self._open.add(piece)
+        if call.get("willContinue") is not True:
+            self._finish_open(out)
+
+    def _finish_open(self, out: list[Event]) -> None:
+        if self._open is None:
+            return
+        arguments = self._open.whole()
+        self._open = None
+        self._open_call["functionCall"]["args"] = arguments
+        out.append(ToolCallDelta(self._slots - 1, given=arguments))
+
+    def _grow(self, part: dict[str, Any], text: str) -> None:
+        """Keep a text part; unsigned pieces of the same kind that follow each other are one part."""
+        last = self._replay[-1] if self._replay else None
+        if last is not None and len(part) == 1 and len(last[0]) == 1 and "text" in last[0]:
+            last[1].append(text)
+            return
+        if last is not None and len(part) > 1 and last[0].keys() == part.keys() == {"text", "thought"}:
+            last[1].append(text)
+            return
+        self._replay.append((part, [text]))
+        self._goes_back = self._goes_back or "thoughtSignature" in part
+
+    def _keep(self, part: dict[str, Any]) -> None:
+        self._replay.append((part, []))
+        self._goes_back = self._goes_back or "thoughtSignature" in part
+
+
+def _server_tool(kind: str, tool: str, ran: dict[str, Any]) -> ServerToolUse:
+    args: Any = ran.get("args") if kind == "toolCall" else {key: value for key, value in ran.items() if key != "id"}
+    return ServerToolUse(word(ran, "id"), kind, tool or word(ran, "toolType") or kind, args)

@@ -1,0 +1,25 @@
+"""Events that are not a dialect's ordinary payload: errors, bare text, broken JSON."""
+
+from services.normalizer.decode import UNREADABLE, is_array, is_object, loads
+from services.normalizer.errors import event_error, stream_error
+from services.normalizer.events import Event, Failed
+from services.normalizer.sse import SseEvent
+
+
+def read_odd(event: SseEvent, out: list[Event]) -> None:
+    """Append the failure that this event reports or is; nothing for an event without data."""
+    data = event.data.strip()
+    if not data or data == b"[DONE]":
+        return
+    try:
+        payload = loads(data)
+    except UNREADABLE:
+        text = event.data.decode("utf-8", "replace")
+        if event.name != b"error":
+            out.append(Failed(stream_error("malformed_event", "an event holds no JSON", original=text)))
+            return
+        payload = text
+    if is_array(payload) and payload:
+        payload = payload[0]
+    if is_object(payload) or isinstance(payload, str):
+        out.append(Failed(event_error(payload, event.data)))

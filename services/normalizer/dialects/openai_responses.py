@@ -1,0 +1,170 @@
+"""OpenAI's responses stream: items that open, grow and close, then the whole response once more.
+
+https://platform.openai.com/docs/api-reference/responses-streaming. Event names repeat the payload's `type`, so only the
+payload counts. Items are told apart by `output_index`, since some servers give an item a new id with every event. What
+the deltas left out is taken from the `done` events, and from the final response where they left out everything.
+Unknown events and items are skipped.
+"""
+
+from typing import Any
+
+import msgspec
+
+from schemas.chunks import FinishReason
+from services.normalizer.decode import PayloadDecoder, count, is_array, is_object, word
+from services.normalizer.dialects.odd_events import read_odd
+from services.normalizer.dialects.responses_items import Items
+from services.normalizer.errors import event_error
+from services.normalizer.events import EndMark, Event, Failed, Finish, Start, TextDelta, ThinkingDelta, UsageReport
+from services.normalizer.sse import SseEvent
+
+_INCOMPLETE: dict[str, FinishReason] = {
+    "max_output_tokens": "length",
+    "max_tokens": "length",
+    "content_filter": "content_filter",
+}
+
+
+class _Response(msgspec.Struct):
+    id: str | None = None
+    model: str | None = None
+    status: str | None = None
+    output: object = None
+    usage: object = None
+    error: object = None
+    incomplete_details: object = None
+
+
+class _Payload(msgspec.Struct):
+    type: str | None = None
+    output_index: int | None = None
+    content_index: int | None = None
+    summary_index: int | None = None
+    delta: object = None
+    text: str | None = None
+    refusal: str | None = None
+    arguments: str | None = None
+    input: str | None = None
+    item: object = None
+    response: _Response | None = None
+    error: object = None
+
+
+_PAYLOAD = PayloadDecoder(_Payload)
+_TEXT_DELTAS = frozenset({"response.output_text.delta", "response.refusal.delta"})
+_RAW_THOUGHT_DELTAS = frozenset({"response.reasoning_text.delta", "response.reasoning.delta"})
+_SUMMARY_DELTAS = frozenset({"response.reasoning_summary_text.delta", "response.reasoning_summary.delta"})
+_TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+
+
+class OpenAIResponses:
+    """Reads one responses stream."""
+
+    def __init__(self) -> None:
+        self._model = ""
+        self._response_id = ""
+        self._usage: dict[str, Any] | None = None
+        self._items = Items()
+
+    def read(self, event: SseEvent, out: list[Event]) -> None:
+        """Append what this event says."""
+        payload = _PAYLOAD.decode(event.data)
+        if payload is None:
+            read_odd(event, out)
+            return
+        kind = payload.type or event.name.decode("utf-8", "replace")
+        if kind in _TEXT_DELTAS:
+            text = _text_of(payload.delta)
+            if text:
+                self._items.grow("text", payload.output_index, payload.content_index, text)
+                out.append(TextDelta(text))
+        elif kind == "response.function_call_arguments.delta":
+            self._items.grow_call(payload.output_index, _text_of(payload.delta), out)
+        elif kind in _RAW_THOUGHT_DELTAS:
+            self._think(payload, "raw", payload.content_index, out)
+        elif kind in _SUMMARY_DELTAS:
+            self._think(payload, "summary", payload.summary_index, out)
+        elif kind.endswith(".done") or kind == "response.output_item.added":
+            self._read_item(kind, payload, out)
+        elif payload.response is not None:
+            self._read_response(kind, payload.response, out)
+        elif kind == "error" or payload.error or event.name == b"error":
+            read_odd(event, out)
+
+    def close(self, out: list[Event]) -> None:
+        """Append the usage, which is complete only now."""
+        if self._usage is not None:
+            out.append(_report(self._usage))
+
+    def _think(self, payload: _Payload, kind: Any, part: int | None, out: list[Event]) -> None:
+        text = _text_of(payload.delta)
+        if text:
+            self._items.grow(kind, payload.output_index, part, text)
+            out.append(ThinkingDelta(text, kind))
+
+    def _read_item(self, kind: str, payload: _Payload, out: list[Event]) -> None:
+        items, index = self._items, payload.output_index
+        match kind:
+            case "response.output_item.added":
+                items.open(index, payload.item, out)
+            case "response.output_item.done":
+                items.close(index, payload.item, out)
+            case "response.output_text.done":
+                items.complete("text", index, payload.content_index, payload.text, out)
+            case "response.refusal.done":
+                items.complete("text", index, payload.content_index, payload.refusal, out)
+            case "response.reasoning_text.done":
+                items.complete("raw", index, payload.content_index, payload.text, out)
+            case "response.reasoning_summary_text.done":
+                items.complete("summary", index, payload.summary_index, payload.text, out)
+            case "response.function_call_arguments.done":
+                items.complete_call(index, payload.arguments, out)
+            case "response.custom_tool_call_input.done":
+                items.complete_free(index, payload.input, out)
+            case _:
+                return
+
+    def _read_response(self, kind: str, response: _Response, out: list[Event]) -> None:
+        if response.model and response.model != self._model:
+            self._model = response.model
+            out.append(Start(model=response.model))
+        if response.id and not self._response_id:
+            self._response_id = response.id
+            out.append(Start(response_id=response.id))
+        if is_object(response.usage):
+            self._usage = response.usage
+        if kind not in _TERMINAL:
+            return
+        if is_array(response.output):
+            self._items.recover(response.output, out)
+        status = response.status or kind.removeprefix("response.")
+        if kind == "response.failed" or response.error:
+            out.append(Finish("error", status))
+            out.append(Failed(event_error(response.error or {}, msgspec.json.encode(response.error))))
+            return
+        out.append(Finish(_reason(kind, response), status))
+        out.append(EndMark())
+
+
+def _reason(kind: str, response: _Response) -> FinishReason | None:
+    if kind == "response.completed":
+        return "stop"
+    return _INCOMPLETE.get(word(response.incomplete_details, "reason"))
+
+
+def _text_of(delta: object) -> str:
+    """A delta's text; some events wrap it in an object."""
+    return delta if isinstance(delta, str) else word(delta, "text")
+
+
+def _report(usage: dict[str, Any]) -> UsageReport:
+    taken, given = usage.get("input_tokens_details"), usage.get("output_tokens_details")
+    return UsageReport(
+        input_tokens=count(usage, "input_tokens"),
+        output_tokens=count(usage, "output_tokens"),
+        cached_input_tokens=count(taken, "cached_tokens"),
+        cache_write_tokens=count(taken, "cache_write_tokens"),
+        reasoning_tokens=count(given, "reasoning_tokens"),
+        total_tokens=count(usage, "total_tokens"),
+        raw=usage,
+    )
