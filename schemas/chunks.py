@@ -53,10 +53,10 @@ class Usage(Model):
 class FunctionCall(Model):
     """A tool call that the model asks for, complete.
 
-    `arguments_truncated`: `args` holds only a part of what the model was writing, or nothing, so the call must not be
-    run; when it is false, `args` is exactly what the model produced. `raw_arguments` is then the text as it came, None
-    for a call whose arguments parsed. `thought_signature` goes back to the provider unchanged. `id` is the provider's,
-    or one that is unique in its stream only.
+    `arguments_truncated`: `args` holds only what came in full before the text was cut off, or nothing, so the call must
+    not be run; when it is false, `args` is exactly what the model produced. `raw_arguments` is then the text as it
+    came, None for a call whose arguments parsed. `thought_signature` goes back to the provider unchanged. `id` is the
+    provider's, or one that is unique in its stream only.
     """
 
     id: str

@@ -96,12 +96,12 @@ class Assembly:
 
     def complete(self) -> list[ProcessedChunk]:
         """The chunks at the end of a reply that the provider finished."""
-        calls = self._calls.finished(complete=True)
-        unusable = self._calls.nameless() or any(call.arguments_truncated for call in calls)
+        finished = self._calls.finished(complete=True)
+        calls = finished.calls
         chunks: list[ProcessedChunk] = [*self._leftover(), *(FunctionCallChunk(function_call=call) for call in calls)]
         reason = self._reason(has_calls=bool(calls))
         error = self._finish_error()
-        if error is None and unusable:
+        if error is None and finished.unreadable:
             message = "the model wrote a tool call that cannot be read"
             error = stream_error("tool_arguments_invalid", message, retryable=reason != "length")
         if error is not None:
@@ -110,7 +110,7 @@ class Assembly:
 
     def failed(self, error: ProviderError) -> list[ProcessedChunk]:
         """The chunks at the end of a stream that broke; calls are told, but none is certain to be whole."""
-        calls = self._calls.finished(complete=False)
+        calls = self._calls.finished(complete=False).calls
         return [
             *self._leftover(),
             *(FunctionCallChunk(function_call=call) for call in calls),

@@ -1,15 +1,14 @@
 """Tool calls put together: pieces in, whole calls out, arguments parsed once at the end.
 
-Nothing is guessed. Arguments that are not one JSON object are handed on as the text they were, marked as truncated, so
-that nobody runs them.
+Nothing is guessed. Of arguments that were cut off, the entries that came in full are kept; of others that are not one
+JSON object, none. Both are handed on as the text they were, too, and marked as truncated, so that nobody runs them.
 """
 
-import json
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 from schemas.chunks import FunctionCall
-from services.normalizer.decode import UNREADABLE, is_object
+from services.normalizer.argument_recovery import parsed_arguments, recovered_arguments
 from services.normalizer.events import ToolCallDelta
 from services.normalizer.unicode import clean, clean_json
 
@@ -21,6 +20,14 @@ class _Call:
     pieces: list[str] = field(default_factory=list[str])
     given: dict[str, Any] | None = None
     signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedCalls:
+    """`unreadable`: some call never got a name, or has arguments that are malformed and not merely cut off."""
+
+    calls: list[FunctionCall]
+    unreadable: bool
 
 
 class ToolCalls:
@@ -43,54 +50,53 @@ class ToolCalls:
             call.given = delta.given
         call.signature = call.signature or delta.signature
 
-    def finished(self, *, complete: bool) -> list[FunctionCall]:
-        """The calls that have a name.
+    def finished(self, *, complete: bool) -> FinishedCalls:
+        """All calls that have a name.
 
         `complete`: the stream had its end mark, so a call without arguments has none. In a broken stream it may have
         lost them, and is marked as truncated.
         """
-        return [
-            _finished(call, position, complete=complete)
-            for position, call in enumerate(self._calls.values())
-            if call.name
-        ]
+        calls: list[FunctionCall] = []
+        unreadable = False
+        for position, call in enumerate(self._calls.values()):
+            raw = clean("".join(call.pieces))
+            found = _arguments(raw, call.given, complete=complete)
+            unreadable = unreadable or found is None or not call.name
+            if call.name:
+                calls.append(_finished(call, position, raw, found or _Arguments({}, truncated=True)))
+        return FinishedCalls(calls, unreadable)
 
-    def nameless(self) -> bool:
-        """Some call never got a name."""
-        return any(not call.name for call in self._calls.values())
+
+@dataclass(frozen=True, slots=True)
+class _Arguments:
+    args: dict[str, Any]
+    truncated: bool
 
 
-def _finished(call: _Call, position: int, *, complete: bool) -> FunctionCall:
-    raw = clean("".join(call.pieces))
-    args = _parsed(raw, call.given, complete=complete)
+def _finished(call: _Call, position: int, raw: str, found: _Arguments) -> FunctionCall:
     return FunctionCall(
         id=clean(call.id) or f"call_{position}",
         name=clean(call.name),
-        args=args or {},
-        arguments_truncated=args is None,
-        raw_arguments=raw if args is None else None,
+        args=found.args,
+        arguments_truncated=found.truncated,
+        raw_arguments=raw if found.truncated else None,
         thought_signature=clean(call.signature) or None,
     )
 
 
-def _parsed(raw: str, given: dict[str, Any] | None, *, complete: bool) -> dict[str, Any] | None:
-    """The argument object; None when there is no telling what it is."""
+def _arguments(raw: str, given: dict[str, Any] | None, *, complete: bool) -> _Arguments | None:
+    """What can be said of the arguments; None when they are malformed."""
     if not raw.strip():
-        if given is None and not complete:
-            return None
-        value: Any = given or {}
-    else:
-        try:
-            value = json.loads(raw, parse_constant=_refuse)
-        except UNREADABLE:
-            return None
-    if value is None:
-        return {}
+        return _held(given or {}, truncated=given is None and not complete)
+    args = parsed_arguments(raw)
+    if args is not None:
+        return _held(args, truncated=False)
+    args = recovered_arguments(raw)
+    return None if args is None else _held(args, truncated=True)
+
+
+def _held(args: dict[str, Any], *, truncated: bool) -> _Arguments | None:
     try:
-        return clean_json(value) if is_object(value) else None
+        return _Arguments(clean_json(args), truncated)
     except ValueError:
         return None
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not JSON")

@@ -11,7 +11,7 @@ from functools import partial
 from schemas.headers import Facts, HeaderReader
 from schemas.inbox import ChunkBatch
 from schemas.raw import NOBODY, RawEnd, RawSlice, parse_raw
-from services.normalizer.metrics import BATCHES, DROPPED, OPEN
+from services.normalizer.metrics import BATCHES, DROPPED, OPEN, TRUNCATED
 from services.normalizer.streams import Dropped, Streams
 from services.runtime.assembly import Context, WorkerSpec
 from services.runtime.errors import RecordTooLarge
@@ -76,6 +76,8 @@ class Normalizer:
                 pending.release()
             raise
         BATCHES.inc()
+        cut = sum(chunk.type == "function_call" and chunk.function_call.arguments_truncated for chunk in batch.chunks)
+        TRUNCATED.labels(raw.origin.dialect).inc(cut)
         if outcome.settled:
             written.add_done_callback(partial(_release, outcome.settled))
 

@@ -44,7 +44,7 @@ def test_pieces_find_their_call(deltas: list[Any], calls: list[Any] | None, chat
         assert reply.error is None
 
 
-@pytest.mark.parametrize("raw", ['{"x": 1', '{"x": 1}}', "[1]", '"x"', "{'x': 1}", '{"x": NaN}', '{"x": 1e999}', "x"])
+@pytest.mark.parametrize("raw", ['{"x": 1,}', '{"x": 1}}', "[1]", '"x"', "{'x': 1}", '{"x": NaN}', '{"x": 1e999}', "x"])
 def test_arguments_that_are_no_object_are_kept_as_text_and_end_in_an_error(raw: str, chat: Callable[..., Any]) -> None:
     reply = chat({"content": "Hi"}, tool(0, "a", "f", raw), tool(1, "b", "g", "{}"), finish="tool_calls")
     bad, good = reply.calls
