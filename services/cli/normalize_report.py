@@ -84,7 +84,7 @@ def report(request: Request, files: Iterable[str]) -> Iterator[str]:
 
 
 def _result(request: Request, data: bytes) -> dict[str, Any]:
-    stream = StreamNormalizer(request.dialect, "", content_type=request.content_type)
+    stream = StreamNormalizer(request.dialect, "", content_type=request.content_type, guards=request.guards)
     reply = Reply()
     for piece in request.cut(data):
         reply.take(stream.feed(piece))

@@ -1,6 +1,6 @@
 """Canonical events become chunks: what a reply is made of, whichever provider it came from."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, assert_never
 
 from schemas.chunks import (
@@ -19,6 +19,7 @@ from schemas.chunks import (
 )
 from services.normalizer.errors import stream_error
 from services.normalizer.events import (
+    Cut,
     EndMark,
     Event,
     Failed,
@@ -37,15 +38,9 @@ from services.normalizer.unicode import PairJoiner, clean, clean_json
 
 
 class Assembly:
-    """The state of one reply. Text and thoughts leave it at once; calls, usage and the finish wait for the end.
-
-    `ended`: the stream said that nothing follows. `error`: what failed inside the stream. After either, events are not
-    taken any more.
-    """
+    """The state of one reply. Text and thoughts leave it at once; calls, usage and the finish wait for the end."""
 
     def __init__(self, model: str) -> None:
-        self.ended = False
-        self.error: ProviderError | None = None
         self._model = model
         self._response_id = ""
         self._provider = ""
@@ -60,29 +55,32 @@ class Assembly:
         self._usage: UsageReport | None = None
         self._finish: Finish | None = None
 
-    @property
-    def finished(self) -> bool:
-        """The reply is complete: it has a finish reason or an end mark."""
-        return self.ended or self._finish is not None
-
-    def take(self, events: Iterable[Event]) -> bool:
-        """Take events up to the first that ends the stream; False when there was one."""
+    def take(self, events: Sequence[Event]) -> list[ProcessedChunk]:
+        """What these events add, as at most one chunk of text and thoughts, then the chunks of the end."""
+        if len(events) == 1:
+            event = events[0]
+            if isinstance(event, TextDelta):
+                text = self._text_pairs.push(event.text)
+                return [TextChunk(content=text)] if text else []
+            if isinstance(event, ToolCallDelta):
+                self._call(event)
+                return []
         for event in events:
             if isinstance(event, TextDelta):
                 self._text.append(event.text)
             elif isinstance(event, ThinkingDelta):
                 self._think(event)
             elif isinstance(event, EndMark):
-                self.ended = True
-                return False
+                return self._complete()
             elif isinstance(event, Failed):
-                self.error = event.error
-                return False
+                return self._failed(event.error)
+            elif isinstance(event, Cut):
+                return self._stopped()
             else:
                 self._take_other(event)
-        return True
+        return self._drain()
 
-    def drain(self) -> list[ProcessedChunk]:
+    def _drain(self) -> list[ProcessedChunk]:
         """Text and thoughts that came since the last call, as one chunk, or nothing."""
         if not self._text and not self._thoughts:
             return []
@@ -94,7 +92,7 @@ class Assembly:
         self._thoughts.clear()
         return self._text_chunk(text, thoughts)
 
-    def complete(self) -> list[ProcessedChunk]:
+    def _complete(self) -> list[ProcessedChunk]:
         """The chunks at the end of a reply that the provider finished."""
         finished = self._calls.finished(complete=True)
         calls = finished.calls
@@ -108,7 +106,7 @@ class Assembly:
             return [*chunks, self._error_chunk(error, reason)]
         return [*chunks, self._done_chunk(reason, stopped=False)]
 
-    def failed(self, error: ProviderError) -> list[ProcessedChunk]:
+    def _failed(self, error: ProviderError) -> list[ProcessedChunk]:
         """The chunks at the end of a stream that broke; calls are told, but none is certain to be whole."""
         calls = self._calls.finished(complete=False).calls
         return [
@@ -117,7 +115,7 @@ class Assembly:
             self._error_chunk(error, self._finish.reason if self._finish else None),
         ]
 
-    def stopped(self) -> list[ProcessedChunk]:
+    def _stopped(self) -> list[ProcessedChunk]:
         """The chunks at the end of a stream that was closed on our side: no calls, since none was finished."""
         return [*self._leftover(), self._done_chunk(None, stopped=True)]
 
@@ -126,9 +124,7 @@ class Assembly:
     ) -> None:
         match event:
             case ToolCallDelta():
-                self._calls.add(event)
-                if event.signature:
-                    self._signatures.append(event.signature)
+                self._call(event)
             case ServerToolUse():
                 self._note(event)
             case Start():
@@ -155,6 +151,11 @@ class Assembly:
         else:
             self._thoughts.append((event.kind, [event.text]))
 
+    def _call(self, event: ToolCallDelta) -> None:
+        self._calls.add(event)
+        if event.signature:
+            self._signatures.append(event.signature)
+
     def _note(self, event: ServerToolUse) -> None:
         try:
             args = clean_json(event.args)
@@ -177,7 +178,7 @@ class Assembly:
 
     def _leftover(self) -> list[ProcessedChunk]:
         thoughts: list[tuple[ThoughtKind, str]] = [(kind, pairs.close()) for kind, pairs in self._thought_pairs.items()]
-        return [*self.drain(), *self._text_chunk(self._text_pairs.close(), thoughts)]
+        return [*self._drain(), *self._text_chunk(self._text_pairs.close(), thoughts)]
 
     def _finish_error(self) -> ProviderError | None:
         """A finish that is a failure: the provider blocked the reply, or gave it up."""

@@ -103,16 +103,13 @@ class Failed(msgspec.Struct, frozen=True):
     error: ProviderError
 
 
+class Cut(msgspec.Struct, frozen=True, gc=False):
+    """The stream was closed on our side before its end."""
+
+
+End = EndMark | Failed | Cut
+"""The terminal events: nothing follows one."""
+
 Event = (
-    Start
-    | Served
-    | TextDelta
-    | ThinkingDelta
-    | ToolCallDelta
-    | ServerToolUse
-    | ReplayPart
-    | UsageReport
-    | Finish
-    | EndMark
-    | Failed
+    Start | Served | TextDelta | ThinkingDelta | ToolCallDelta | ServerToolUse | ReplayPart | UsageReport | Finish | End
 )

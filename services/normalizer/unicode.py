@@ -52,7 +52,7 @@ class PairJoiner:
 
     def push(self, text: str) -> str:
         """The text that can be published now; a high half at its end waits for the next delta."""
-        if not self._high and is_clean(text):
+        if not self._high and (text.isascii() or is_clean(text)):
             return text
         text = self._high + text
         self._high = ""

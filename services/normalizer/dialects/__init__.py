@@ -6,6 +6,7 @@ module and one row in `DIALECTS`.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Protocol
 
 from schemas.chunks import Dialect
@@ -19,10 +20,15 @@ from services.normalizer.sse import SseEvent
 
 
 class StreamDialect(Protocol):
-    """Reads one stream of one wire language."""
+    """Reads one stream of one wire language. `finished`: it has read a finish reason."""
+
+    finished: bool
 
     def read(self, event: SseEvent, out: list[Event]) -> None:
-        """Append what this event says. Never raises: what cannot be read becomes a Failed event."""
+        """Append what this event says; an EndMark or Failed is the last that it appends.
+
+        Never raises: what cannot be read becomes a Failed event.
+        """
         ...
 
     def close(self, out: list[Event]) -> None:
@@ -37,3 +43,6 @@ DIALECTS: Mapping[Dialect, Callable[[], StreamDialect]] = {
     "google": Google,
     "novelai": NovelAI,
 }
+
+PLAIN: Mapping[Dialect, Callable[[], StreamDialect]] = {"openai-chat": partial(OpenAIChat, read_details=False)}
+"""The dialects that read less where the result is to be what the provider's SDK makes of a stream."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from services.normalizer.decode import is_object
+from services.normalizer.decode import is_object, word
 from services.normalizer.events import Event, ToolCallDelta
 
 
@@ -20,11 +20,17 @@ class FunctionPart(msgspec.Struct):
 
 
 class ToolPart(msgspec.Struct):
-    """One entry of `delta.tool_calls`."""
+    """One entry of `delta.tool_calls`.
+
+    A Gemini model behind this dialect signs its calls: under `extra_content.google` at Google
+    (https://ai.google.dev/gemini-api/docs/openai), or beside the function.
+    """
 
     index: int | None = None
     id: str | None = None
     function: FunctionPart | None = None
+    extra_content: object = None
+    thought_signature: str | None = None
 
 
 class ToolSlots:
@@ -44,7 +50,8 @@ class ToolSlots:
             call_id = part.id or ""
             name = (part.function.name if part.function else None) or ""
             slot = self._slot(part.index, position, call_id, name)
-            out.append(self._delta(slot, call_id, name, part.function.arguments if part.function else None))
+            arguments = part.function.arguments if part.function else None
+            out.append(self._delta(slot, call_id, name, arguments, _signature(part)))
 
     def read_legacy(self, part: FunctionPart, out: list[Event]) -> None:
         """Append a delta for `function_call`, the single call of the time before tools."""
@@ -77,9 +84,17 @@ class ToolSlots:
         self._names.append("")
         return len(self._ids) - 1
 
-    def _delta(self, slot: int, call_id: str, name: str, arguments: Any) -> ToolCallDelta:
+    def _delta(self, slot: int, call_id: str, name: str, arguments: Any, signature: str = "") -> ToolCallDelta:
         self._ids[slot] = self._ids[slot] or call_id
         self._names[slot] = self._names[slot] or name
         if isinstance(arguments, str):
-            return ToolCallDelta(slot, call_id, name, arguments)
-        return ToolCallDelta(slot, call_id, name, given=arguments if is_object(arguments) else None)
+            return ToolCallDelta(slot, call_id, name, arguments, signature=signature)
+        given = arguments if is_object(arguments) else None
+        return ToolCallDelta(slot, call_id, name, given=given, signature=signature)
+
+
+def _signature(part: ToolPart) -> str:
+    if part.extra_content is None:
+        return part.thought_signature or ""
+    google = part.extra_content.get("google") if is_object(part.extra_content) else None
+    return part.thought_signature or word(google, "thought_signature")

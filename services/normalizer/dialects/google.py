@@ -79,6 +79,7 @@ class Google:
     """Reads one stream of candidates; only candidate 0 counts."""
 
     def __init__(self) -> None:
+        self.finished = False
         self._model = ""
         self._response_id = ""
         self._usage: msgspec.Raw | None = None
@@ -99,14 +100,16 @@ class Google:
             out.append(Start(response_id=chunk.response_id))
         if chunk.usage:
             self._keep_usage(chunk.usage)
-        if chunk.feedback:
-            self._read_feedback(chunk.feedback, out)
+        if chunk.feedback and (blocked := _blocked(chunk.feedback)) is not None:
+            out.append(Failed(blocked))
+            return
         for candidate in chunk.candidates or ():
             if not candidate.index:
                 if candidate.content is not None and candidate.content.parts:
                     self._parts.read(candidate.content.parts, out)
-                if candidate.finish_reason:
-                    _finish(candidate.finish_reason, candidate.finish_message, out)
+                if candidate.finish_reason and candidate.finish_reason != "FINISH_REASON_UNSPECIFIED":
+                    self.finished = True
+                    out.append(_finish(candidate.finish_reason, candidate.finish_message))
 
     def close(self, out: list[Event]) -> None:
         """Append what is complete only now: signed parts, a call that never closed, the usage."""
@@ -122,16 +125,17 @@ class Google:
             self._usage = usage
             self._usage_counts = counts
 
-    def _read_feedback(self, feedback: object, out: list[Event]) -> None:
-        reason = word(feedback, "blockReason")
-        if reason and reason != "BLOCK_REASON_UNSPECIFIED":
-            said = word(feedback, "blockReasonMessage") or "the provider blocked the prompt"
-            out.append(Failed(ProviderError(type="content_blocked", code=reason, message=said, retryable=False)))
+
+def _blocked(feedback: object) -> ProviderError | None:
+    """Why the prompt was refused, if it was."""
+    reason = word(feedback, "blockReason")
+    if not reason or reason == "BLOCK_REASON_UNSPECIFIED":
+        return None
+    said = word(feedback, "blockReasonMessage") or "the provider blocked the prompt"
+    return ProviderError(type="content_blocked", code=reason, message=said, retryable=False)
 
 
-def _finish(raw: str, said: str | None, out: list[Event]) -> None:
-    if raw == "FINISH_REASON_UNSPECIFIED":
-        return
+def _finish(raw: str, said: str | None) -> Finish:
     reason = _FINISHES.get(raw)
     error: ProviderError | None = None
     if reason == "content_filter":
@@ -140,7 +144,7 @@ def _finish(raw: str, said: str | None, out: list[Event]) -> None:
     elif reason == "error":
         message = said or "the model made something that the provider could not use"
         error = ProviderError(type="api_error", code=raw, message=message, retryable=raw in _WORTH_ANOTHER_TRY)
-    out.append(Finish(reason, raw, error))
+    return Finish(reason, raw, error)
 
 
 def _report(raw: msgspec.Raw) -> UsageReport | None:

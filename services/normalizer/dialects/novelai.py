@@ -43,6 +43,7 @@ class NovelAI:
     """Reads one stream of either endpoint; they are told apart by the payloads."""
 
     def __init__(self) -> None:
+        self.finished = False
         self._started = False
         self._usage: dict[str, Any] | None = None
 
@@ -62,15 +63,16 @@ class NovelAI:
             self._usage = payload.usage
         if payload.token:
             out.append(TextDelta(payload.token))
-        if payload.final:
-            out.append(EndMark())
         for choice in payload.choices or ():
             if choice.index:
                 continue
             if choice.text:
                 out.append(TextDelta(choice.text))
             if choice.finish_reason:
+                self.finished = True
                 out.append(Finish(_FINISHES.get(choice.finish_reason), choice.finish_reason))
+        if payload.final:
+            out.append(EndMark())
 
     def close(self, out: list[Event]) -> None:
         """Append the usage."""

@@ -61,6 +61,7 @@ class OpenAIResponses:
     """Reads one responses stream."""
 
     def __init__(self) -> None:
+        self.finished = False
         self._model = ""
         self._response_id = ""
         self._usage: dict[str, Any] | None = None
@@ -137,6 +138,7 @@ class OpenAIResponses:
             return
         if is_array(response.output):
             self._items.recover(response.output, out)
+        self.finished = True
         status = response.status or kind.removeprefix("response.")
         if kind == "response.failed" or response.error:
             out.append(Finish("error", status))
