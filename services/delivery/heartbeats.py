@@ -96,7 +96,7 @@ class Heartbeats:
             async with asyncio.timeout(self._pace.call_s):
                 return await self._show(channel)
         except (Unavailable, TimeoutError) as error:
-            logger.info("typing failed", channel=channel, error=type(error).__name__)
+            logger.info("typing failed", channel=channel, error=type(error).__name__, often=True)
         return True
 
 

@@ -185,7 +185,12 @@ class Intake:
             except (discord.Forbidden, discord.NotFound):
                 break
             except (discord.HTTPException, RuntimeError, *UNREACHABLE) as error:  # RuntimeError: a closed session
-                logger.warning("reading history failed", channel=str(behind.channel_id), error=type(error).__name__)
+                logger.warning(
+                    "reading history failed",
+                    channel=str(behind.channel_id),
+                    error=type(error).__name__,
+                    often=True,
+                )
             else:
                 BACKFILLED.inc(len(page))
                 return page

@@ -139,7 +139,7 @@ class Feed:
                 await self._handler.recover(tuple(wanted))
                 break
             except Exception as error:
-                log.exception("recovery failed, will be repeated", error=type(error).__name__)
+                log.exception("recovery failed, will be repeated", error=type(error).__name__, often=True)
                 await asyncio.sleep(retry_s)
                 retry_s = min(retry_s * 2, RETRY_MOST_S)
         for number, partition in wanted.items():
@@ -157,7 +157,7 @@ class Feed:
             try:
                 batch = await self._reader.fetch(FETCH_RECORDS)
             except Exception as error:
-                log.warning("fetch failed", error=type(error).__name__, detail=str(error)[:200])
+                log.warning("fetch failed", error=type(error).__name__, detail=str(error)[:200], often=True)
                 await asyncio.sleep(0.5)
                 continue
             if self._stopping.is_set():
@@ -213,7 +213,9 @@ class Feed:
                 await self._handler.handle(inbound)
             except Unavailable as error:
                 metrics.RETRIES.labels(error.dependency).inc()
-                log.warning("waiting for a dependency", dependency=error.dependency, detail=str(error)[:200])
+                log.warning(
+                    "waiting for a dependency", dependency=error.dependency, detail=str(error)[:200], often=True
+                )
                 wait_s = error.retry_after_s if error.retry_after_s is not None else retry_s
                 retry_s = min(retry_s * 2, RETRY_MOST_S)
                 with contextlib.suppress(TimeoutError):
@@ -280,7 +282,7 @@ class Feed:
             try:
                 committed = await self.commit()
             except Exception:
-                log.exception("commit failed, will be repeated", topic=self._topic)
+                log.exception("commit failed, will be repeated", topic=self._topic, often=True)
                 committed = False
             if not committed:
                 self._progress.set()

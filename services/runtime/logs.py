@@ -1,7 +1,8 @@
 """Structured logs on standard error: JSON lines for machines, readable lines in a terminal.
 
 Bind `turn`, `generation` and `channel` where they are known. Values that users or providers wrote and secrets are
-never logged; events name what happened, keys say to what.
+never logged; events name what happened, keys say to what. A line that an outage repeats says `often=True`, and is
+summarised (`services.runtime.repeats`).
 """
 
 import logging
@@ -11,6 +12,7 @@ from typing import cast
 import structlog
 from structlog.typing import FilteringBoundLogger, Processor
 
+from services.runtime.repeats import Repeats
 from services.runtime.settings import Settings
 
 # Without the frames' local variables: they hold request headers, and so tokens, and what users wrote.
@@ -57,7 +59,7 @@ def configure_logs(settings: Settings, *, service: str, instance: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=shared,
+            foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder(allow={"suppressed"})],
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *tail],
         )
     )
@@ -66,26 +68,5 @@ def configure_logs(settings: Settings, *, service: str, instance: str) -> None:
     root.setLevel(settings.log_level.upper())
     for library, level in _LIBRARY_LEVELS.items():
         logging.getLogger(library).setLevel(level)
-    handler.addFilter(_Repeated())
+    handler.addFilter(Repeats())
     structlog.contextvars.bind_contextvars(service=service, instance=instance)
-
-
-class _Repeated(logging.Filter):
-    """Lets one line a second of each client message pass: aiokafka repeats itself 60-100 times a second in an outage."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._last: dict[str, float] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the line is written."""
-        if not record.name.startswith(("aiokafka", "discord")):
-            return True
-        key = f"{record.name}:{record.msg}"
-        last = self._last.get(key)
-        if last is not None and record.created - last < 1.0:
-            return False
-        if len(self._last) > 1_000:
-            self._last.clear()
-        self._last[key] = record.created
-        return True

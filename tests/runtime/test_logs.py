@@ -8,6 +8,7 @@ import pytest
 import structlog
 
 from services.runtime.logs import configure_logs, get_logger
+from services.runtime.repeats import Repeats
 from services.runtime.settings import Settings
 
 Lines = Callable[[], str]
@@ -82,17 +83,49 @@ def test_a_traceback_shows_no_local_variables(lines: Lines, log_format: str) -> 
     assert "very-secret" not in text
 
 
-def test_what_the_kafka_client_repeats_is_written_once_a_second(lines: Lines) -> None:
+def at(seconds: float, logger: str, message: str, *arguments: object) -> None:
+    """A line of a library, written at a time of the test's choosing."""
+    record = logging.getLogger(logger).makeRecord(logger, logging.WARNING, "", 0, message, arguments, None)
+    record.created = seconds
+    logging.getLogger(logger).handle(record)
+
+
+def test_what_a_library_repeats_is_written_once_in_a_while_with_the_number_left_out(lines: Lines) -> None:
+    configure("json")
+    for number in range(600):
+        at(1_000.0 + number * 0.1, "aiokafka.client", "cannot reach node %s", number)
+    at(1_000.5, "aiokafka.client", "something else")
+    at(1_000.5, "aiokafka.producer", "cannot reach node %s", 1)
+    events = [(line["event"], line["logger"], line.get("suppressed")) for line in parsed(lines)]
+    assert events == [
+        ("cannot reach node 0", "aiokafka.client", None),
+        ("cannot reach node 300", "aiokafka.client", 299),
+        ("something else", "aiokafka.client", None),
+        ("cannot reach node 1", "aiokafka.producer", None),
+    ]
+
+
+def test_our_own_lines_are_left_out_only_where_they_say_that_an_outage_repeats_them(lines: Lines) -> None:
     configure("json")
     for number in range(50):
-        logging.getLogger("aiokafka.client").warning("cannot reach node %s", number)
-        logging.getLogger("services").warning("our own line")
-    logging.getLogger("aiokafka.client").warning("something else")
-    events = [line["event"] for line in parsed(lines)]
-    assert events.count("cannot reach node 0") == 1
-    assert sum(str(event).startswith("cannot reach") for event in events) <= 2
-    assert events.count("our own line") == 50
-    assert events.count("something else") == 1
+        get_logger("feed").error("dead letter", offset=number)
+        get_logger("feed").warning("waiting for a dependency", dependency="discord", offset=number, often=True)
+    read = parsed(lines)
+    assert [line["offset"] for line in read if line["event"] == "dead letter"] == list(range(50))
+    [waiting] = [line for line in read if line["event"] == "waiting for a dependency"]
+    assert waiting["offset"] == 0
+    assert "often" not in waiting
+
+
+def test_kinds_of_lines_without_number_do_not_fill_the_memory(lines: Lines) -> None:
+    configure("json")
+    for number in range(3_000):
+        at(1_000.0, "aiokafka.client", f"kind {number}")
+    [handler] = logging.getLogger().handlers
+    [repeats] = handler.filters
+    assert isinstance(repeats, Repeats)
+    assert repeats.kinds <= 1_000
+    assert len(parsed(lines)) == 3_000
 
 
 def test_lines_below_the_level_are_not_written(lines: Lines) -> None:

@@ -95,6 +95,6 @@ async def when_reachable(call: Callable[[], Awaitable[T]]) -> T:
         try:
             return await call()
         except (KafkaConnectionError, KafkaTimeoutError) as error:
-            log.warning("waiting for Kafka", error=type(error).__name__)
+            log.warning("waiting for Kafka", error=type(error).__name__, often=True)
             await asyncio.sleep(wait_s)
             wait_s = min(wait_s * 2, MOST_WAIT_S)

@@ -81,10 +81,10 @@ class KafkaGroupReader(ConsumerRebalanceListener):
             async with asyncio.timeout(COMMIT_BOUND_S):
                 await self._consumer.commit({TopicPartition(self._topic, p): o for p, o in offsets.items()})
         except (CommitFailedError, IllegalStateError) as error:
-            log.info("commit refused", error=type(error).__name__)
+            log.info("commit refused", error=type(error).__name__, often=True)
             return False
         except (KafkaError, TimeoutError) as error:
-            log.warning("commit failed", error=type(error).__name__)
+            log.warning("commit failed", error=type(error).__name__, often=True)
             return False
         return True
 

@@ -95,7 +95,7 @@ class KafkaTail:
             try:
                 batches = await self._consumer.getmany(timeout_ms=500)
             except KafkaError as error:
-                log.warning("tail read failed", topic=self._logical, error=type(error).__name__)
+                log.warning("tail read failed", topic=self._logical, error=type(error).__name__, often=True)
                 await asyncio.sleep(0.5)
                 continue
             for tp, messages in batches.items():
