@@ -3,12 +3,10 @@
 https://discord.com/developers/docs/resources/message#get-channel-messages
 """
 
-import asyncio
-
 import discord
 
 from services.context.history import HistoryClosed, HistoryMessage
-from services.runtime.discord import UNREACHABLE, RestSession
+from services.runtime.discord import UNREACHABLE, RestSession, bounded
 from services.runtime.errors import Unavailable
 
 MOST_WAIT_S = 20.0
@@ -30,9 +28,10 @@ class DiscordHistory:
 
     async def before(self, channel_id: str, message_id: str, limit: int) -> tuple[HistoryMessage, ...]:
         """Up to `limit` messages that came before one. Raises HistoryClosed, or Unavailable while Discord is down."""
-        channel = self._session.client().get_partial_messageable(int(channel_id))
+        client = self._session.client()
+        channel = client.get_partial_messageable(int(channel_id))
         try:
-            async with asyncio.timeout(MOST_WAIT_S):
+            async with bounded(client, MOST_WAIT_S):
                 messages = [
                     message
                     async for message in channel.history(limit=limit, before=discord.Object(int(message_id)))

@@ -30,7 +30,7 @@ class DiscordChannels:
             reference = discord.MessageReference(
                 message_id=int(order.reply_to), channel_id=int(order.channel_id), fail_if_not_exists=False
             )
-        with reaching_discord(self._client):
+        async with reaching_discord(self._client):
             try:
                 return await self._send(order, nonce, reference)
             except discord.Forbidden as error:
@@ -67,7 +67,7 @@ class DiscordChannels:
         if user is None:
             return None
         channel = self._client.get_partial_messageable(int(order.channel_id))
-        with reaching_discord(self._client):
+        async with reaching_discord(self._client):
             try:
                 async for message in channel.history(
                     limit=_LOOKED_AT, after=discord.Object(int(after)), oldest_first=True
@@ -87,7 +87,7 @@ class DiscordChannels:
     async def clear_stop_button(self, order: ClearStopButton) -> None:
         """Take the button off a message."""
         channel = self._client.get_partial_messageable(int(order.channel_id))
-        with reaching_discord(self._client):
+        async with reaching_discord(self._client):
             try:
                 await channel.get_partial_message(int(order.message_id)).edit(view=None)
             except discord.HTTPException as error:
@@ -96,7 +96,7 @@ class DiscordChannels:
 
     async def show_typing(self, channel: str) -> bool:
         """Show the typing indicator once."""
-        with reaching_discord(self._client):
+        async with reaching_discord(self._client):
             try:
                 await self._client.get_partial_messageable(int(channel)).typing()
             except (discord.Forbidden, discord.NotFound) as error:

@@ -1,13 +1,19 @@
 """What an error of discord.py means for an output: refused for good, or to be tried again."""
 
 import contextlib
-from collections.abc import Generator
+from collections.abc import AsyncGenerator
 
 import discord
 
 from schemas.inbox import Failed
-from services.runtime.discord import UNREACHABLE
+from services.runtime.discord import UNREACHABLE, bounded
 from services.runtime.errors import Unavailable
+
+CALL_S = 30.0
+"""What a call may take, with discord.py's own retries and its waits for a channel's rate limit.
+
+A message that was sent all the same is recognised by its nonce, or found by the look into the channel.
+"""
 
 _REASON_LIMIT = 300
 _UNAUTHORIZED = 401
@@ -29,11 +35,12 @@ def refusal(error: discord.HTTPException) -> Failed:
     return Failed(code=str(error.code or error.status), reason=(error.text or type(error).__name__)[:_REASON_LIMIT])
 
 
-@contextlib.contextmanager
-def reaching_discord(client: discord.Client) -> Generator[None]:
-    """Turns what comes of a Discord that cannot be reached into Unavailable."""
+@contextlib.asynccontextmanager
+async def reaching_discord(client: discord.Client) -> AsyncGenerator[None]:
+    """Turns what comes of a Discord that cannot be reached, or takes over CALL_S, into Unavailable."""
     try:
-        yield
+        async with bounded(client, CALL_S):
+            yield
     except UNREACHABLE as error:
         raise Unavailable("discord", f"no answer ({type(error).__name__})") from error
     except RuntimeError as error:

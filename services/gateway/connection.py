@@ -23,12 +23,14 @@ _BAD_SHARD = (4010, 4011)
 @dataclass(frozen=True, slots=True)
 class Patience:
     """Seconds. Waits between clients double from `first_wait_s` to `longest_wait_s` and start anew once a client was
-    connected for `steady_s`; Discord allows 1,000 sessions a day, which the longest wait stays below. A client that
-    has no websocket for `silent_s` is given up, since discord.py's own waits grow up to 17 minutes.
+    connected for `steady_s`; Discord allows 1,000 sessions a day, which the longest wait stays below. One that could not
+    even log in has begun no session, so the next comes after `away_wait_s` at most. A client that has no websocket for
+    `silent_s` is given up, since discord.py's own waits grow up to 17 minutes.
     """
 
     first_wait_s: float = 1.0
     longest_wait_s: float = 120.0
+    away_wait_s: float = 5.0
     steady_s: float = 300.0
     silent_s: float = 60.0
 
@@ -49,7 +51,7 @@ class Connection:
         """What a ready check says: None while the websocket is up."""
         if self._client is not None and self._client.up.is_set():
             return None
-        return f"discord gateway: {self._missing}"
+        return self._missing
 
     async def run(self) -> None:
         """Stay connected until cancelled; raises ConfigurationError for what no retry can mend."""
@@ -59,14 +61,17 @@ class Connection:
         while True:
             began = loop.time()
             client = self._client = self._new_client()
+            longest_s = patience.away_wait_s
             try:
+                await log_in(client, self._settings)
+                longest_s = patience.longest_wait_s
                 await self._live(client)
             except ConfigurationError:
                 raise
             except Exception as error:
                 # discord.py lets through whatever an event it cannot parse raises, so anything may come here.
                 self._missing = f"not connected: {_reason(error)}"
-                logger.warning("discord gateway lost", reason=_reason(error), wait_s=wait_s)
+                logger.warning("discord gateway lost", reason=_reason(error), wait_s=min(wait_s, longest_s), often=True)
             finally:
                 self._client = None
                 CONNECTED.set(0)
@@ -74,11 +79,10 @@ class Connection:
                     await client.close()
             if loop.time() - began > patience.steady_s:
                 wait_s = patience.first_wait_s
-            await asyncio.sleep(wait_s)
+            await asyncio.sleep(min(wait_s, longest_s))
             wait_s = min(wait_s * 2, patience.longest_wait_s)
 
     async def _live(self, client: GatewayClient) -> None:
-        await log_in(client, self._settings)
         connecting = asyncio.create_task(client.connect(), name="discord gateway")
         watching = asyncio.create_task(self._until_silent(client), name="discord gateway watch")
         try:

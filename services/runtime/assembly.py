@@ -120,6 +120,7 @@ class Assembly:
         )
         self.feed: Feed | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        health.add("writes", sender.stalled)
         if spec.reads is not None:
             health.add("partitions", lambda: self._unassigned())
 

@@ -5,6 +5,7 @@ discord.py keeps its addresses in class attributes, so one process talks to one 
 
 import asyncio
 import contextlib
+import types
 from collections.abc import AsyncGenerator
 
 import aiohttp
@@ -13,6 +14,7 @@ import yarl
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
+from services.runtime.answering import Answering
 from services.runtime.errors import ConfigurationError, Unavailable
 from services.runtime.settings import Settings
 
@@ -23,7 +25,11 @@ HOW_TO_SET_IT = (
 )
 """The remedy for a missing or refused token."""
 _FIRST_WAIT_S = 1.0
-_LONGEST_WAIT_S = 30.0
+_LONGEST_WAIT_S = 10.0
+_AWAY_RETRY_S = 2.0
+_GLOBAL_LIMIT_S = 30.0
+"""Longer than Discord's global rate limits last, https://docs.discord.com/developers/topics/rate-limits"""
+_SERVER_ERROR = 500
 
 discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # nothing here speaks
 
@@ -78,14 +84,37 @@ async def rest_client(
         await client.close()
 
 
+@contextlib.asynccontextmanager
+async def bounded(client: discord.Client, within_s: float) -> AsyncGenerator[None]:
+    """End a call of discord.py after so many seconds with TimeoutError; aiohttp would give each of its tries 5 minutes.
+
+    The call that meets a global rate limit sleeps it out and then lets all others go on. Where it is ended in that sleep,
+    discord.py lets nobody go on for ever, so this does it when the limit is over.
+    """
+    try:
+        async with asyncio.timeout(within_s):
+            yield
+    except (TimeoutError, asyncio.CancelledError):
+        asyncio.get_running_loop().call_later(_GLOBAL_LIMIT_S, client.http._global_over.set)  # pyright: ignore[reportPrivateUsage]
+        raise
+
+
 class RestSession:
-    """A REST client for a process's life, which starts without Discord and logs in as soon as it answers."""
+    """A REST client for a process's life, which starts without Discord and logs in as soon as it answers.
+
+    Of a Discord that has stopped answering it asks one small question every few seconds, and gives nobody the client until
+    that is answered: so many channels that wait neither storm it nor wait longer than that once it is back.
+    """
 
     def __init__(self, settings: Settings, *, http_trace: aiohttp.TraceConfig | None = None) -> None:
         self._settings = settings
-        self._http_trace = http_trace
+        self._http_trace = http_trace or aiohttp.TraceConfig()
+        self._http_trace.on_request_end.append(self._note_answer)
+        self._http_trace.on_request_exception.append(self._note_failure)
         self._client: discord.Client | None = None
         self._missing = "not logged in yet"
+        self._failed = False
+        self._answering = Answering("Discord", settings.discord_api, self._ask)
 
     async def run(self) -> None:
         """Log in, then keep the client open until cancelled; raises ConfigurationError for a bad token."""
@@ -94,21 +123,40 @@ class RestSession:
             try:
                 async with rest_client(self._settings, http_trace=self._http_trace) as client:
                     self._client = client
+                    self._answering.start()
                     try:
                         await asyncio.get_running_loop().create_future()
                     finally:
                         self._client = None
+                        await self._answering.stop()
             except Unavailable as error:
                 self._missing = str(error)
                 await asyncio.sleep(wait_s)
                 wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
 
     def client(self) -> discord.Client:
-        """The logged-in client; raises Unavailable while there is none."""
+        """The logged-in client; raises Unavailable while there is none, or while Discord does not answer."""
         if self._client is None:
             raise Unavailable("discord", self._missing)
+        silent = self._answering.missing()
+        if silent is not None:
+            raise Unavailable("discord", silent, retry_after_s=_AWAY_RETRY_S)
         return self._client
 
     def missing(self) -> str | None:
-        """What a ready check says: None once logged in."""
-        return None if self._client is not None else f"discord: {self._missing}"
+        """What a ready check says: None while logged in to a Discord that answers."""
+        return self._missing if self._client is None else self._answering.missing()
+
+    async def _ask(self) -> bool:
+        """True where no request has failed since the last answer; else an answer to a request that needs no rights."""
+        if self._failed and self._client is not None:
+            await self._client.http.request(Route("GET", "/gateway"))
+        return not self._failed
+
+    async def _note_answer(
+        self, _: aiohttp.ClientSession, __: types.SimpleNamespace, answer: aiohttp.TraceRequestEndParams
+    ) -> None:
+        self._failed = answer.response.status >= _SERVER_ERROR
+
+    async def _note_failure(self, *_: object) -> None:
+        self._failed = True

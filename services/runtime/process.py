@@ -44,15 +44,13 @@ async def run_worker(spec: WorkerSpec, settings: Settings, *, run_dir: Path) -> 
     place = run_dir / hashlib.sha256(settings.kafka.encode()).hexdigest()[:12]
     slot = Slot(place, f"{settings.prefix}{instance}") if settings.exclusive_instance else None
     topics = load_topics(settings.topics_file)
-    connected = False
+    cluster = KafkaLog(settings, topics)
     health = Health()
-    health.add("kafka", lambda: None if connected else f"not connected to {settings.kafka} yet")
+    health.add("kafka", cluster.missing)
     port = await health.start(settings.http_host, settings.http_port)
     log.info("started", http=f"http://{settings.http_host}:{port}", pid=os.getpid())
-    cluster = KafkaLog(settings, topics)
     try:
-        connected = await _connect(cluster, stop)
-        if not connected:
+        if not await _connect(cluster, stop):
             return
         assembly = Assembly(
             spec,
@@ -83,7 +81,12 @@ async def _connect(cluster: KafkaLog, stop: asyncio.Event) -> bool:
         try:
             return await _unless(stop, cluster.start())
         except Unavailable as error:
-            log.warning("waiting for Kafka", detail=str(error), remedy="check ODRADEK_KAFKA, or run `odradek doctor`")
+            log.warning(
+                "waiting for Kafka",
+                detail=str(error),
+                remedy="check ODRADEK_KAFKA, or run `odradek doctor`",
+                often=True,
+            )
             await _unless(stop, asyncio.sleep(wait_s))
             wait_s = min(wait_s * 2, 10.0)
     return False

@@ -28,6 +28,9 @@ GATHER_S = 0.005
 BURST_S = 0.001
 """How long the way stays open: what one fetch led to is handed over in one step of the loop, and must not be parted."""
 
+STALLED_S = 5.0
+"""For so long the broker may acknowledge nothing of what a partition was given before the process counts as not ready."""
+
 RETRY_FIRST_S = 0.1
 RETRY_MOST_S = 5.0
 
@@ -62,6 +65,17 @@ class Sender:
         if lane is None:
             lane = self._lanes[new.topic, partition] = _Lane(self._log, self._gate, new.topic, partition)
         return lane.put(new)
+
+    def stalled(self) -> str | None:
+        """What a ready check says: which partition the broker has acknowledged nothing of for STALLED_S, None where none."""
+        now = asyncio.get_running_loop().time()
+        waits = {place: now - lane.since_s for place, lane in self._lanes.items() if not lane.empty.is_set()}
+        late = {place: waited_s for place, waited_s in waits.items() if waited_s >= STALLED_S}
+        if not late:
+            return None
+        topic, partition = max(late, key=lambda place: late[place])
+        others = f" and {len(late) - 1} more" if len(late) > 1 else ""
+        return f"no write to {topic}/{partition}{others} is acknowledged for {late[topic, partition]:.0f} s"
 
     async def flush(self) -> None:
         """Wait until everything that was queued is acknowledged; without bound, so bring a timeout."""
@@ -121,11 +135,15 @@ class _Lane:
         self._work = asyncio.Event()
         self._failed = False
         self._retry_s = RETRY_FIRST_S
+        self.since_s = 0.0
+        """Since when something waits, or when the broker last acknowledged something meanwhile."""
         self.empty = asyncio.Event()
         self._task = asyncio.create_task(self._run(), name=f"sender {topic}/{partition}")
 
     def put(self, new: NewRecord) -> "asyncio.Future[Appended]":
         future: asyncio.Future[Appended] = asyncio.get_running_loop().create_future()
+        if not self._queue and not self._window:
+            self.since_s = asyncio.get_running_loop().time()
         self._queue.append((new, future))
         self.empty.clear()
         self._work.set()
@@ -166,6 +184,7 @@ class _Lane:
                 break
             self._window.popleft()
             self._retry_s = RETRY_FIRST_S
+            self.since_s = asyncio.get_running_loop().time()
             APPENDED.labels(self._topic).inc()
             if not promised.done():
                 promised.set_result(first.result())
@@ -174,7 +193,7 @@ class _Lane:
 
     def _note_failure(self, error: BaseException | None) -> None:
         if not self._failed:
-            log.warning("append failed, will be repeated", topic=self._topic, error=type(error).__name__)
+            log.warning("append failed, will be repeated", topic=self._topic, error=type(error).__name__, often=True)
         self._failed = True
         self._work.set()
 

@@ -10,11 +10,12 @@ from schemas.headers import Facts
 from schemas.inbox import DeliveryReceipt, Failed, Sent, Skipped
 from schemas.registry import decode
 from schemas.turns import Timings, TurnFinished
-from services.runtime.discord import RestSession
+from services.runtime.discord import RestSession, bounded
 from services.runtime.errors import ConfigurationError, Unavailable
 from services.runtime.log import LogRecord
 from services.runtime.settings import Settings
 from services.sandbox.discord.faults import Fault
+from services.sandbox.discord.limits import LimitsConfig, Rate
 from services.sandbox.discord.server import SandboxDiscord
 
 TURN = "m1"
@@ -173,6 +174,19 @@ async def test_a_discord_that_was_away_shows_the_text_once_it_is_back(delivery, 
     assert len(delivery.log.receipts) == 1
 
 
+async def test_a_discord_that_takes_a_text_and_never_answers_does_not_hold_its_channel(
+    delivery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.delivery.refusals.CALL_S", 0.2)
+    delivery.sandbox.faults.add(Fault("POST", "/channels/*/messages", delay_s=3_600))
+    inbound = delivery.inbound(text(delivery, 0))
+    with pytest.raises(Unavailable, match="no answer"):
+        await delivery.handler.handle(inbound)
+    await delivery.handler.handle(inbound)
+    [_] = delivery.shown()
+    assert len(delivery.log.receipts) == 1
+
+
 async def test_a_rate_limit_that_discord_did_not_mean_for_waiting_is_passed_on(delivery) -> None:
     delivery.sandbox.faults.add(Fault("POST", "/channels/*/messages", status=429, retry_after=0.01, times=5))
     with pytest.raises(Unavailable) as raised:
@@ -321,7 +335,7 @@ async def test_a_rest_session_logs_in_as_soon_as_discord_answers(
     sandbox.go_away(3_600)
     session = RestSession(settings)
     running = asyncio.create_task(session.run())
-    while session.missing() == "discord: not logged in yet":
+    while session.missing() == "not logged in yet":
         await asyncio.sleep(0)
     with pytest.raises(Unavailable, match="does not answer"):
         session.client()
@@ -333,6 +347,42 @@ async def test_a_rest_session_logs_in_as_soon_as_discord_answers(
     await asyncio.wait([running])
     with pytest.raises(Unavailable):
         session.client()
+
+
+async def test_a_discord_that_stops_answering_is_missing_and_is_asked_by_nobody_but_the_session(
+    sandbox: SandboxDiscord, delivery, session: RestSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("EVERY_S", "SILENT_S"):
+        monkeypatch.setattr(f"services.runtime.answering.{name}", 0.001)
+    sandbox.go_away(3_600, "cut")
+    inbound = delivery.inbound(text(delivery, 0))
+    while session.missing() is None:
+        with pytest.raises(Unavailable):
+            await delivery.handler.handle(inbound)
+        await asyncio.sleep(0.001)
+    assert str(session.missing()).startswith("no answer from http://127.0.0.1")
+    with pytest.raises(Unavailable) as raised:
+        session.client()
+    assert raised.value.retry_after_s == 2.0
+    sandbox.faults.clear()
+    while session.missing() is not None:  # the session's own question
+        await asyncio.sleep(0.001)
+    await delivery.handler.handle(inbound)
+    [_] = delivery.shown()
+
+
+async def test_a_call_that_is_given_up_in_a_global_rate_limit_does_not_hold_up_the_others_for_ever(
+    sandbox: SandboxDiscord, session: RestSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.runtime.discord._GLOBAL_LIMIT_S", 0.01)
+    client, channel = session.client(), sandbox.world.channel("general")
+    sandbox.limits.config = LimitsConfig(overall=Rate(0, 3_600))
+    with pytest.raises(TimeoutError):
+        async with bounded(client, 0.2):
+            await client.get_partial_messageable(channel.id).send("one")
+    sandbox.limits.config = LimitsConfig(enabled=False)
+    async with asyncio.timeout(10):
+        await client.get_partial_messageable(channel.id).send("two")
 
 
 async def test_a_rest_session_ends_with_a_remedy_when_the_token_is_refused(settings: Settings) -> None:

@@ -194,7 +194,7 @@ async def test_an_event_that_cannot_be_parsed_does_not_end_the_gateway(
 async def test_a_discord_that_is_away_at_the_start_is_waited_for(sandbox: SandboxDiscord, start_gateway, log) -> None:
     sandbox.go_away(3_600)
     gateway = start_gateway()
-    assert gateway.connection.missing() == "discord gateway: not connected yet"
+    assert gateway.connection.missing() == "not connected yet"
     while len(gateway.clients) < 2:
         await asyncio.sleep(0.001)
     missing = gateway.connection.missing()
@@ -205,6 +205,17 @@ async def test_a_discord_that_is_away_at_the_start_is_waited_for(sandbox: Sandbo
     say(sandbox, ping(sandbox, "back"))
     await log.of("inbox", 1)
     assert gateway.connection.missing() is None
+
+
+async def test_after_a_long_absence_of_discord_the_gateway_is_back_soon_however_long_its_waits_have_grown(
+    sandbox: SandboxDiscord, start_gateway
+) -> None:
+    sandbox.go_away(3_600)
+    gateway = start_gateway(patience=Patience(first_wait_s=3_600, longest_wait_s=3_600, away_wait_s=0.01))
+    while len(gateway.clients) < 3:
+        await asyncio.sleep(0.001)
+    sandbox.faults.clear()
+    await sandbox.world.wait_for(lambda entry: entry.kind == "session_start", 10)
 
 
 async def test_a_refused_token_ends_the_gateway_and_says_what_to_set(start_gateway, settings: Settings) -> None:

@@ -209,3 +209,18 @@ async def settle(condition: Callable[[], object]) -> None:
             return
         await asyncio.sleep(0)
     raise AssertionError("never came true")
+
+
+async def test_a_partition_of_which_nothing_is_acknowledged_for_long_counts_as_stalled(
+    sender: Sender, flaky: Any, note: Callable[..., NewRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sender.stalled() is None
+    flaky.manual = True
+    future = sender.send(note("1", 0, partition=3))
+    await settle(lambda: flaky.sends == 1)
+    assert sender.stalled() is None  # not for long yet
+    monkeypatch.setattr(module, "STALLED_S", 0.0)
+    assert str(sender.stalled()).startswith("no write to inbox/3 is acknowledged for")
+    flaky.acknowledge()
+    await future
+    assert sender.stalled() is None

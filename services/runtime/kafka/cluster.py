@@ -11,6 +11,7 @@ from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaError
 
 from schemas.topics import Topics
+from services.runtime.answering import Answering
 from services.runtime.errors import TopicMismatch, Unavailable
 from services.runtime.kafka.connection import client_options, profile_of
 from services.runtime.kafka.group import KafkaGroupReader
@@ -33,6 +34,7 @@ class KafkaLog:
         self._counts: dict[str, int] = {}
         self._producer: AIOKafkaProducer | None = None
         self._refused: Counter[TopicPartition] = Counter()
+        self._answering = Answering("Kafka", settings.kafka, self._ask)
 
     async def start(self) -> None:
         """Connect, and learn how many partitions each topic has."""
@@ -73,6 +75,20 @@ class KafkaLog:
                 f"the channel topics differ in their number of partitions: {shared}",
                 remedy="run `odradek topics check` and make them equal",
             )
+
+        # Or the client would ask for all topics of the cluster, until something is written to one.
+        await producer.client.add_topic(self._name(next(iter(self._topics.topics))))
+        self._answering.start()
+
+    async def _ask(self) -> bool:
+        """Whether any broker tells where the partitions are; the producer learns of new leaders by the way."""
+        return self._producer is not None and bool(await self._producer.client.force_metadata_update())
+
+    def missing(self) -> str | None:
+        """What a ready check says: None while the cluster answers."""
+        if self._producer is None:
+            return f"not connected to {self._settings.kafka} yet"
+        return self._answering.missing()
 
     def _smallest_limit(self) -> int:
         """The broker holds a batch as a whole against its topic's limit, so none may be larger than the smallest."""
@@ -163,6 +179,7 @@ class KafkaLog:
 
     async def stop(self) -> None:
         """Close the producer within a few seconds, whatever the broker does."""
+        await self._answering.stop()
         if self._producer is not None:
             with contextlib.suppress(KafkaError, TimeoutError, asyncio.CancelledError):
                 async with asyncio.timeout(STOP_BOUND_S):
