@@ -5,17 +5,22 @@ from collections.abc import Set
 
 from schemas.inbox import Outcome, Sent
 
-_TURNS_KEPT = 5_000
-_OUTCOMES_KEPT = 500
+_OUTCOMES_KEPT = 50_000
+_OF_A_TURN_KEPT = 500
 _CANCELS_KEPT = 10_000
 
 
 class Outcomes:
-    """The newest 500 outcomes of each of the newest 5,000 turns. They hold, whoever owns the partition by now."""
+    """The newest 50,000 outcomes, turn by turn, and of one turn the newest 500. They hold, whoever owns the partition."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: int = _OUTCOMES_KEPT) -> None:
+        self._kept = kept
         self._turns: OrderedDict[str, OrderedDict[int, Outcome]] = OrderedDict()
         self._ids: dict[str, None] = {}
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
 
     def get(self, turn: str, sequence: int) -> Outcome | None:
         """What became of an output, None where this process does not know."""
@@ -25,17 +30,19 @@ class Outcomes:
     def put(self, turn: str, sequence: int, outcome: Outcome) -> None:
         """Remember an outcome."""
         of_turn = self._turns.setdefault(turn, OrderedDict())
+        self._count += sequence not in of_turn
         of_turn[sequence] = outcome
         if isinstance(outcome, Sent) and outcome.message_id is not None:
             self._ids[outcome.message_id] = None
-        if len(of_turn) > _OUTCOMES_KEPT:
+        if len(of_turn) > _OF_A_TURN_KEPT:
             self._forget(of_turn.popitem(last=False)[1])
         self._turns.move_to_end(turn)
-        if len(self._turns) > _TURNS_KEPT:
+        while self._count > self._kept and len(self._turns) > 1:
             for forgotten in self._turns.popitem(last=False)[1].values():
                 self._forget(forgotten)
 
     def _forget(self, outcome: Outcome) -> None:
+        self._count -= 1
         if isinstance(outcome, Sent) and outcome.message_id is not None:
             self._ids.pop(outcome.message_id, None)
 

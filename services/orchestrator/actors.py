@@ -1,4 +1,4 @@
-"""The actors of one process: each channel's state, the records that it has not settled, its snapshots and timers.
+"""The actors of one process: each channel's state, the records that it has not settled, and its snapshots.
 
 A record of the inbox is finished only under a snapshot that settled it. The order is fixed: the outputs of all events up
 to an offset acknowledged, then the snapshot acknowledged, then the records released for the commit. Any other order loses
@@ -6,23 +6,25 @@ text when the process dies in between.
 """
 
 import asyncio
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from heapq import nlargest
+from itertools import islice
 
-from pydantic import ValidationError
-
+from schemas.channels import ChannelSnapshot
 from schemas.turns import TurnFinished
-from services.orchestrator.deadlines import Armed, deadlines
 from services.orchestrator.fold import Event, UnknownRules, fold
-from services.orchestrator.metrics import ACTORS, FOREIGN_SNAPSHOTS, SNAPSHOTS, TURNS
+from services.orchestrator.metrics import ACTORS, FOREIGN_SNAPSHOTS, PACKED, SNAPSHOTS, TURNS
 from services.orchestrator.outputs import Output
+from services.orchestrator.residents import ACTORS_KEPT, Actor, Packed, Residents, pack
 from services.orchestrator.rules import RULES, RulesByVersion
-from services.orchestrator.state import ChannelState, UnreadableSnapshot, from_snapshot, to_snapshot
+from services.orchestrator.state import ChannelState, from_snapshot, to_snapshot
 from services.orchestrator.step import Position
+from services.orchestrator.timers import Timers
 from services.runtime.clock import Clock
 from services.runtime.errors import Unavailable
-from services.runtime.inbound import Inbound, Pending
-from services.runtime.log import Appended, Log, NewRecord
+from services.runtime.inbound import Inbound
+from services.runtime.log import Log, NewRecord
 from services.runtime.logs import get_logger
 from services.runtime.outputs import output
 from services.runtime.partitions import partition_of
@@ -35,68 +37,45 @@ INBOX = "inbox"
 SNAPSHOT_EVERY_S = 30.0
 SNAPSHOT_EVERY_EVENTS = 500
 REWRITE_AFTER_S = 60.0
-LONGEST_TIMER_MS = 24 * 3_600_000
-TIMER_AGAIN_S = 10.0
-
-
-@dataclass
-class Actor:
-    """One channel. `settled` is the inbox offset that a snapshot covers; what stands up to it is not folded again.
-
-    `timer` is set for the earliest deadline, `timer_ms` (ms since 1970).
-    """
-
-    state: ChannelState
-    partition: int
-    settled: int = -1
-    folded: int = -1
-    held: list[Pending] = field(default_factory=list[Pending])
-    unacknowledged: "list[asyncio.Future[Appended]]" = field(default_factory=lambda: list[asyncio.Future[Appended]]())
-    snapshot_task: "asyncio.Task[None] | None" = None
-    snapshot_due: bool = False
-    last_snapshot_s: float = 0.0
-    snapshot_timer: asyncio.TimerHandle | None = None
-    written: bool = False
-    timer: asyncio.TimerHandle | None = None
-    timer_ms: int | None = None
-    gone: bool = False
+REWRITTEN_AT_ONCE = 100
+LISTED = 100
+"""Channels that the log line of a load names; the highest settled offsets first."""
 
 
 class Actors:
     """All channels of the partitions that the process owns."""
 
-    def __init__(self, read: Log, sender: Sender, clock: Clock, rules: RulesByVersion = RULES) -> None:
+    def __init__(
+        self,
+        read: Log,
+        sender: Sender,
+        clock: Clock,
+        rules: RulesByVersion = RULES,
+        *,
+        most: int = ACTORS_KEPT,
+    ) -> None:
         self._log = read
         self._sender = sender
         self._clock = clock
         self._rules = rules
-        self._partitions: dict[int, dict[str, Actor]] = {}
-        self._rewrites: dict[int, asyncio.TimerHandle] = {}
-        ACTORS.set_function(lambda: sum(len(actors) for actors in self._partitions.values()))
+        self._residents = Residents(most)
+        self._timers = Timers(sender, clock)
+        self._rewrites: dict[int, asyncio.Task[None]] = {}
+        ACTORS.set_function(self._residents.actors)
+        PACKED.set_function(self._residents.packed)
 
     # -- ownership -------------------------------------------------------------------------------------------------
 
     async def load(self, partitions: Collection[int]) -> None:
-        """Make the actors of the partitions from their snapshots."""
-        loop = asyncio.get_running_loop()
-        snapshots = await load_snapshots(self._log, partitions)
+        """Take the channels of the partitions over from their snapshots."""
+        began_ms = self._clock.now_ms()
+        found = await load_snapshots(self._log, partitions, _restored)
         ends = await self._log.ends(INBOX, partitions)
         for partition in partitions:
-            self._partitions[partition] = {}
-        for channel, loaded in snapshots.items():
-            snapshot = loaded.snapshot
-            try:
-                state = from_snapshot(snapshot)
-            except (UnreadableSnapshot, ValidationError) as error:
-                # A validation error quotes the state, so texts of users.
-                detail = str(error) if isinstance(error, UnreadableSnapshot) else "does not fit the state's model"
-                log.error("snapshot not usable, the channel starts anew", channel=channel, detail=detail)
-                continue
-            partition = self._log_partition(channel)
-            actors = self._partitions.get(partition)
-            if actors is None:
-                continue
-            settled = snapshot.settled
+            self._residents.begin(partition)
+        for channel, loaded in found.items():
+            partition = partition_of(channel.encode(), self._log.partitions(SNAPSHOT_TOPIC))
+            settled = loaded.settled
             if settled >= ends.get(partition, settled + 1):
                 # Another log than the one that the snapshot was written for: its offsets mean nothing here.
                 FOREIGN_SNAPSHOTS.inc()
@@ -104,38 +83,54 @@ class Actors:
                     "snapshot beyond the inbox's end; state kept, offset forgotten", channel=channel, settled=settled
                 )
                 settled = -1
-            actor = Actor(state, partition, settled=settled, folded=settled)
-            actor.written = loaded.overtaken
-            actor.last_snapshot_s = loop.time()
-            actors[channel] = actor
-            self._arm(actor)
+            packed = replace(loaded.restored, settled=settled, folded=settled, written=loaded.overtaken)
+            self._residents.add_packed(partition, channel, packed)
+            actor = None if packed.at_rest else self._residents.find(partition, channel)
+            if actor is not None:
+                self._timers.arm(actor)
+        self._tell_of_load(partitions, ends, began_ms)
         for partition in partitions:
-            self._rewrites[partition] = loop.call_later(REWRITE_AFTER_S, self._rewrite, partition)
+            rewriting = asyncio.create_task(self._rewrite_later(partition), name=f"rewrite {partition}")
+            self._rewrites[partition] = rewriting
 
-    def _log_partition(self, channel: str) -> int:
-        return partition_of(channel.encode(), self._log.partitions(SNAPSHOT_TOPIC))
+    def _tell_of_load(self, partitions: Collection[int], ends: Mapping[int, int], began_ms: int) -> None:
+        """One line a load, with as many channels as a line can bear; `services.sandbox.chaos` reads it."""
+        settled = [pair for partition in partitions for pair in self._residents.settled(partition).items()]
+        log.info(
+            "snapshots loaded",
+            partitions=sorted(partitions),
+            channels=len(settled),
+            began_ms=began_ms,
+            ends=dict(ends),
+            settled=dict(nlargest(LISTED, settled, key=lambda pair: pair[1])),
+        )
 
     def drop(self, partitions: Collection[int]) -> None:
         """Forget the actors of the partitions."""
         for partition in partitions:
-            rewrite = self._rewrites.pop(partition, None)
-            if rewrite is not None:
-                rewrite.cancel()
-            for actor in self._partitions.pop(partition, {}).values():
-                actor.gone = True
-                self._disarm(actor)
+            rewriting = self._rewrites.pop(partition, None)
+            if rewriting is not None:
+                rewriting.cancel()
+            for actor in self._residents.drop(partition):
+                self._timers.disarm(actor)
                 self._cancel_snapshot_timer(actor)
 
     # -- events ----------------------------------------------------------------------------------------------------
 
     def receive(self, inbound: Inbound, event: Event) -> None:
         """Fold one event of a channel and send what comes out."""
-        record, channel = inbound.record, inbound.facts.channel
-        actors = self._partitions.setdefault(record.partition, {})
-        actor = actors.get(channel)
+        partition, channel = inbound.record.partition, inbound.facts.channel
+        actor = self._residents.find(partition, channel)
         if actor is None:
-            actor = actors[channel] = Actor(ChannelState(channel_id=channel), record.partition)
-            actor.last_snapshot_s = asyncio.get_running_loop().time()
+            actor = Actor(ChannelState(channel_id=channel), partition)
+            self._residents.add(actor)
+        try:
+            self._take(actor, inbound, event)
+        finally:
+            self._residents.rest(actor)
+
+    def _take(self, actor: Actor, inbound: Inbound, event: Event) -> None:
+        record = inbound.record
         if record.offset <= actor.folded:
             if record.offset > actor.settled:
                 # Folded in this life but not settled: only a repeated call for the same record comes here.
@@ -155,7 +150,7 @@ class Actors:
         if folded.state == before and not folded.outputs and not actor.held:
             return
         actor.held.append(inbound.hold())
-        self._arm(actor)
+        self._timers.arm(actor)
         if self._wants_snapshot(actor, before):
             self._snapshot(actor)
         else:
@@ -174,7 +169,6 @@ class Actors:
         if actor.snapshot_task is not None:
             actor.snapshot_due = True
             return
-        actor.last_snapshot_s = asyncio.get_running_loop().time()
         actor.snapshot_task = asyncio.create_task(self._write_snapshot(actor), name="snapshot")
 
     async def _write_snapshot(self, actor: Actor) -> None:
@@ -211,62 +205,40 @@ class Actors:
         if actor.snapshot_due and not actor.gone:
             actor.snapshot_due = False
             self._snapshot(actor)
+        self._residents.rest(actor)
 
-    def _rewrite(self, partition: int) -> None:
+    async def _rewrite_later(self, partition: int) -> None:
+        await asyncio.sleep(REWRITE_AFTER_S)
+        await self._rewrite(partition)
+
+    async def _rewrite(self, partition: int) -> None:
         """Write again what was written since the assignment, so that a zombie's late snapshot is not the last one."""
-        for actor in self._partitions.get(partition, {}).values():
-            if actor.written:
+        names = iter(self._residents.written(partition))
+        while some := list(islice(names, REWRITTEN_AT_ONCE)):
+            writing: list[asyncio.Task[None]] = []
+            for channel in some:
+                actor = self._residents.find(partition, channel)
+                if actor is None:
+                    continue
                 self._snapshot(actor)
+                if actor.snapshot_task is not None:
+                    writing.append(actor.snapshot_task)
+            if writing:
+                await asyncio.wait(writing)
 
     def _snapshot_later(self, actor: Actor) -> None:
         if actor.snapshot_timer is None and not actor.gone:
-            due_s = actor.last_snapshot_s + SNAPSHOT_EVERY_S
-            actor.snapshot_timer = asyncio.get_running_loop().call_at(due_s, self._snapshot, actor)
+            loop = asyncio.get_running_loop()
+            actor.snapshot_timer = loop.call_later(SNAPSHOT_EVERY_S, self._snapshot, actor)
 
     def _cancel_snapshot_timer(self, actor: Actor) -> None:
         if actor.snapshot_timer is not None:
             actor.snapshot_timer.cancel()
             actor.snapshot_timer = None
 
-    # -- timers ----------------------------------------------------------------------------------------------------
 
-    def _arm(self, actor: Actor) -> None:
-        due_ms = min((armed.due_ms for armed in deadlines(actor.state)), default=None)
-        if due_ms == actor.timer_ms:
-            return
-        self._disarm(actor)
-        if due_ms is not None:
-            actor.timer_ms = due_ms
-            wait_ms = min(max(0, due_ms - self._clock.now_ms()), LONGEST_TIMER_MS)
-            self._call_later(actor, wait_ms / 1000 + 0.05)
-
-    def _call_later(self, actor: Actor, wait_s: float) -> None:
-        actor.timer = asyncio.get_running_loop().call_later(wait_s, self._fire, actor)
-
-    def _disarm(self, actor: Actor) -> None:
-        if actor.timer is not None:
-            actor.timer.cancel()
-            actor.timer = actor.timer_ms = None
-
-    def _fire(self, actor: Actor) -> None:
-        """Write TimerFired for what is due by our clock; again later, since the fold ignores one that came too early."""
-        now_ms = self._clock.now_ms()
-        for armed in deadlines(actor.state):
-            if armed.due_ms <= now_ms:
-                self._sender.send(_timer(actor, armed))
-        self._call_later(actor, TIMER_AGAIN_S)
-
-
-def _timer(actor: Actor, armed: Armed) -> NewRecord:
-    return output(
-        "inbox",
-        armed.fired(),
-        channel=actor.state.channel_id,
-        event_id=f"timer:{armed.turn}:{armed.timer}:{armed.armed_by}",
-        turn=armed.turn,
-        generation=armed.generation,
-        cause=armed.armed_by,
-    )
+def _restored(snapshot: ChannelSnapshot) -> Packed:
+    return pack(from_snapshot(snapshot), settled=snapshot.settled, folded=snapshot.settled)
 
 
 def _record(out: Output) -> NewRecord:

@@ -10,6 +10,7 @@ from schemas.deliveries import Cancel, ClearStopButton, SendText, Typing
 from schemas.inbox import Failed, Sent, Skipped, TimerFired
 from schemas.turns import TurnFinished
 from services.orchestrator.fold import fold
+from services.orchestrator.residents import pack, unpack
 from services.orchestrator.state import SLOTS, ChannelState
 from services.orchestrator.step import Position
 
@@ -105,6 +106,14 @@ def test_at_rest_every_message_has_one_finished_turn(new_channel, actions) -> No
     finished = Counter(record.turn for record in channel.records(TurnFinished))
     assert finished == Counter({f"m{number}": 1 for number in received})
     assert channel.largest_snapshot < 1_000_000
+
+
+@relaxed
+@given(actions=RUNS)
+def test_a_state_that_was_packed_is_the_same(new_channel, actions) -> None:
+    channel = new_channel()
+    play(channel, actions)
+    assert unpack(pack(channel.state, settled=1, folded=1), 0).state == channel.state
 
 
 @relaxed

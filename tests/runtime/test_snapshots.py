@@ -3,10 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
+from pydantic import JsonValue
+from structlog.testing import capture_logs
+
 from schemas.channels import ChannelSnapshot
+from schemas.errors import InvalidValue
 from services.runtime.log import NewRecord
 from services.runtime.outputs import output
-from services.runtime.snapshots import load_snapshots
+from services.runtime.snapshots import Loaded, load_snapshots
 
 
 def snapshot(channel: str, settled: int, mark: str = "") -> NewRecord:
@@ -33,8 +37,35 @@ async def test_the_highest_settled_snapshot_counts_and_what_cannot_be_read_is_pa
         snapshot(first, 5, "a zombie's"),
     ):
         await sender.send(record)
-    found = await load_snapshots(log, [0])
-    assert {name: (s.snapshot.settled, s.snapshot.state["mark"], s.overtaken) for name, s in found.items()} == {
-        first: (7, "highest", True),
-        second: (0, "alone", False),
+    found = await load_snapshots(log, [0], lambda loaded: loaded.state["mark"])
+    assert found == {first: Loaded("highest", 7, overtaken=True), second: Loaded("alone", 0, overtaken=False)}
+
+
+async def test_behind_a_snapshot_that_cannot_be_restored_the_next_best_counts(
+    cluster: Any, channels_of: Callable[..., list[str]]
+) -> None:
+    log = await cluster.connect()
+    sender = await cluster.sender(log)
+    some, none = channels_of(0, 2)
+    for record in (
+        snapshot(some, 2, "older"),
+        snapshot(some, 9, "broken"),
+        snapshot(some, 5, "old"),
+        snapshot(some, 8, "broken"),
+        snapshot(none, 3, "broken"),
+    ):
+        await sender.send(record)
+
+    def restore(loaded: ChannelSnapshot) -> JsonValue:
+        if loaded.state["mark"] == "broken":
+            raise InvalidValue("not to be read")
+        return loaded.state["mark"]
+
+    with capture_logs() as lines:
+        found = await load_snapshots(log, [0], restore)
+    assert found == {some: Loaded("old", 5, overtaken=True)}
+    told = {(line["channel"], line["settled"], line["older"], line["event"]) for line in lines}
+    assert told == {
+        (some, 9, 5, "snapshot not usable, the channel starts from an older one"),
+        (none, 3, None, "snapshot not usable, the channel starts anew"),
     }

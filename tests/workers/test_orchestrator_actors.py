@@ -15,6 +15,7 @@ from schemas.inbox import Author, ChunkBatch, DeliveryReceipt, FoldSettings, Mes
 from schemas.registry import decode
 from schemas.turns import TurnFinished
 from services.orchestrator import actors as module
+from services.orchestrator import timers
 from services.orchestrator.actors import _record
 from services.orchestrator.fold import fold
 from services.orchestrator.state import ChannelState, to_snapshot
@@ -95,6 +96,10 @@ def gate(topic: str) -> Gate:
 
 def events(cluster: Any, channel: str) -> list[LogRecord]:
     return [r for r in cluster.records["inbox"] if HeaderReader(r.headers).need("channel") == channel]
+
+
+def events_of(cluster: Any, kind: str) -> list[LogRecord]:
+    return [r for r in cluster.records["inbox"] if HeaderReader(r.headers).need("type") == kind]
 
 
 def expected_outputs(inbox: list[LogRecord], channel: str) -> list[NewRecord]:
@@ -246,16 +251,15 @@ async def test_a_timer_fires_when_its_time_has_come_and_ends_the_turn(cluster: A
     await cluster.worker(SPEC)
     await cluster.send(talk.message(100, generation_deadline_ms=300))
     await cluster.until(lambda: texts_of(cluster, 100), "the notice of the deadline")
-    fired = [r for r in cluster.records["inbox"] if HeaderReader(r.headers).need("type") == "TimerFired"]
-    assert fired
-    [message] = [r for r in cluster.records["inbox"] if HeaderReader(r.headers).need("type") == "MessageReceived"]
-    assert HeaderReader(fired[0].headers).number("cause") == message.offset
+    await cluster.until(lambda: events_of(cluster, "TimerFired"), "the timer in the inbox")
+    [message] = events_of(cluster, "MessageReceived")
+    assert HeaderReader(events_of(cluster, "TimerFired")[0].headers).number("cause") == message.offset
 
 
 async def test_a_timer_that_fires_early_is_ignored_and_fires_again(
     cluster: Any, talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "TIMER_AGAIN_S", 0.02)
+    monkeypatch.setattr(timers, "TIMER_AGAIN_S", 0.02)
 
     class Ahead:
         def now_ms(self) -> int:
@@ -264,12 +268,8 @@ async def test_a_timer_that_fires_early_is_ignored_and_fires_again(
     await cluster.follow("inbox", *OUTPUTS)
     worker = await cluster.worker(SPEC, clock=Ahead())
     await cluster.send(talk.message(100))
-
-    def fired() -> list[LogRecord]:
-        return [r for r in cluster.records["inbox"] if HeaderReader(r.headers).need("type") == "TimerFired"]
-
-    await cluster.until(lambda: len(fired()) >= 3, "early timers")
-    assert len({HeaderReader(r.headers).need("id") for r in fired()}) == 1
+    await cluster.until(lambda: len(events_of(cluster, "TimerFired")) >= 3, "early timers")
+    assert len({HeaderReader(r.headers).need("id") for r in events_of(cluster, "TimerFired")}) == 1
     await cluster.send(talk.batch(100, 0, "Still here. "), talk.batch(100, 1, done=True))
     await cluster.until(lambda: texts_of(cluster, 100), "the text")
     [record] = [r for r in cluster.firsts("deliveries") if HeaderReader(r.headers).need("type") == "SendText"]
@@ -308,7 +308,7 @@ async def test_after_the_takeover_only_what_was_written_since_is_written_again(
     await cluster.send(Talk(active).message(200))
     await cluster.until(lambda: len(cluster.records["channels"]) == 3, "the active channel's snapshot")
     await worker.assembly.context.sender.flush()
-    worker.feed._handler._actors._rewrite(0)
+    await worker.feed._handler._actors._rewrite(0)
     await cluster.until(lambda: len(cluster.records["channels"]) == 4, "the snapshot once more")
     await worker.assembly.context.sender.flush()
     assert [s.channel_id for s in snapshots(cluster)[2:]] == [active, active]
@@ -330,8 +330,8 @@ async def test_a_snapshot_that_cannot_be_read_does_not_keep_the_partition_from_s
     worker = await cluster.worker(SPEC)
     await cluster.send(*(Talk(channel).message(100) for channel in (good, broken, other_version)))
     await cluster.until(lambda: len(cluster.firsts("generations")) == 2, "the turns of the channels that start anew")
-    actors = worker.feed._handler._actors._partitions[0]
-    assert actors[good].state.recent == ("7",)
+    found = worker.feed._handler._actors._residents.find(0, good)
+    assert found.state.recent[0] == "7"
 
 
 async def test_a_partition_that_goes_takes_its_timers_along(cluster: Any, talk: Talk) -> None:
@@ -340,12 +340,12 @@ async def test_a_partition_that_goes_takes_its_timers_along(cluster: Any, talk: 
     await cluster.send(talk.message(100))
     await cluster.until(lambda: cluster.records["generations"], "the generation")
     actors = worker.feed._handler._actors
-    actor = actors._partitions[0][talk.channel]
+    actor = actors._residents.find(0, talk.channel)
     assert actor.timer is not None
     assert actor.snapshot_timer is not None
     actors.drop([0])
     assert actor.gone
     assert actor.timer is None
     assert actor.snapshot_timer is None
-    assert 0 not in actors._partitions
+    assert actors._residents.actors() == 0
     assert 0 not in actors._rewrites

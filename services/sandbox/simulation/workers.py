@@ -25,6 +25,8 @@ from services.sandbox.simulation.provider import SimulatedProvider
 
 KINDS = ("orchestrator", "context", "provider", "normalizer", "delivery", "gateway")
 RECONNECT_S = 0.5
+MOST_ACTORS = 1
+"""So few that a channel is packed nearly whenever it rests, and woken by its next event."""
 
 
 class GatewaySession:
@@ -110,14 +112,14 @@ class _ObservedActors(Actors):
     """Actors that tell what they take over."""
 
     def __init__(self, context: Context, rules: RulesByVersion, loaded: Callable[[str, int, int], None]) -> None:
-        super().__init__(context.log, context.sender, context.clock, rules)
+        super().__init__(context.log, context.sender, context.clock, rules, most=MOST_ACTORS)
         self._loaded = loaded
 
     async def load(self, partitions: Collection[int]) -> None:
         await super().load(partitions)
         for partition in partitions:
-            for channel, actor in self._partitions.get(partition, {}).items():
-                self._loaded(channel, actor.settled, partition)
+            for channel, settled in self._residents.settled(partition).items():
+                self._loaded(channel, settled, partition)
 
 
 async def _connect(session: GatewaySession, discord: SimulatedDiscord) -> None:
