@@ -20,6 +20,14 @@ FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "error"
 ProviderErrorType = Literal[
     "api_error", "rate_limit", "content_blocked", "timeout", "provider_overloaded", "model_error"
 ]
+ErrorClass = Literal["exhausted_balance", "credit_affordability", "context_length", "model_error", "key_access"]
+"""What an error's codes and words say beyond its type; the user's advice follows it.
+
+exhausted_balance: nothing can be spent, so a top-up alone helps. credit_affordability: a request that costs less still
+fits. context_length: a shorter history fits. model_error: another model helps. key_access: the key is wrong, or may not
+do this.
+"""
+
 ThoughtKind = Literal["summary", "raw"]
 
 
@@ -86,7 +94,8 @@ class ProviderError(Model):
     `code` is the provider's own code where it gave one, else the HTTP status, else a code of ours such as
     `stream_incomplete`. `message` is the provider's text. `retryable`: the same request may succeed later or with
     another key. `retry_after_s`: seconds to wait, as the provider asked. `original`: the start of the body or event as
-    it came.
+    it came. `classifiers`: the classes that its codes and words fall into, the first of which decides the advice; the
+    two of credit exclude each other. What looks like a key is hidden in all texts.
     """
 
     type: ProviderErrorType
@@ -95,6 +104,7 @@ class ProviderError(Model):
     retryable: bool
     retry_after_s: float | None = None
     original: str | None = None
+    classifiers: tuple[ErrorClass, ...] = ()
 
 
 class DoneMetadata(Model):

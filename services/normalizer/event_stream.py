@@ -23,6 +23,7 @@ from services.normalizer.endings import (
     TooLarge,
 )
 from services.normalizer.errors import MAX_BODY_BYTES, event_error, http_error, stream_error
+from services.normalizer.errors.families import Family
 from services.normalizer.events import Cut, End, EndMark, Event, Failed
 from services.normalizer.sse import MAX_EVENT_BYTES, SseParser
 
@@ -38,9 +39,12 @@ class EventStream:
     then `flush` returns the terminal event.
     """
 
-    def __init__(self, dialect: StreamDialect, *, http_status: int = 200, content_type: str = "") -> None:
-        """`dialect` is a fresh one; the rest is what the answer's head said."""
+    def __init__(
+        self, dialect: StreamDialect, family: Family, *, http_status: int = 200, content_type: str = ""
+    ) -> None:
+        """`dialect` is a fresh one, `family` says what an error means; the rest is what the answer's head said."""
         self.over = False
+        self._family = family
         self._dialect = dialect
         self._parser = SseParser()
         self._status = http_status
@@ -103,6 +107,8 @@ class EventStream:
         """Put what the dialect held back before the terminal event."""
         self.over = True
         end = out.pop()
+        if isinstance(end, Failed) and end.payload is not None:
+            end = Failed(event_error(end.payload, (end.error.original or "").encode(), self._family))
         self._dialect.close(out)
         out.append(end)
         return out
@@ -110,9 +116,11 @@ class EventStream:
     def _error_of(self, ending: Failure) -> ProviderError:
         match ending:
             case HttpError():
-                return http_error(ending.status, ending.headers, self._unread(), ending.received_at)
+                return http_error(
+                    ending.status, ending.headers, self._unread(), ending.received_at, family=self._family
+                )
             case _ if self._refused:
-                return http_error(self._status, {}, self._unread())
+                return http_error(self._status, {}, self._unread(), family=self._family)
             case EndOfFile():
                 return self._incomplete()
             case ConnectionReset():
@@ -148,7 +156,7 @@ class EventStream:
         if is_array(payload) and payload:
             payload = payload[0]
         if is_object(payload) and payload.get("error"):
-            return event_error(payload, body)
+            return event_error(payload, body, self._family)
         what = self._content_type
         if not what or "event-stream" in what:
             what = "a body without events" if body else "an empty body"

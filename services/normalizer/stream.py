@@ -8,6 +8,7 @@ from schemas.chunks import Dialect, ProcessedChunk
 from services.normalizer.assembly import Assembly
 from services.normalizer.dialects import DIALECTS, PLAIN
 from services.normalizer.endings import Ending
+from services.normalizer.errors.families import family_of
 from services.normalizer.event_stream import EventStream
 
 
@@ -19,14 +20,24 @@ class StreamNormalizer:
     """
 
     def __init__(
-        self, dialect: Dialect, model: str, *, http_status: int = 200, content_type: str = "", guards: bool = True
+        self,
+        dialect: Dialect,
+        model: str,
+        *,
+        provider: str = "",
+        http_status: int = 200,
+        content_type: str = "",
+        guards: bool = True,
     ) -> None:
         """`model` is what was asked for, until the stream names its own; status and type are of the answer's head.
+
+        `provider` says whose rules for errors hold; where it is empty, those of the wire language's origin.
 
         Without `guards` the reply is what the provider's own SDK would make of the stream.
         """
         made = DIALECTS[dialect] if guards else PLAIN.get(dialect, DIALECTS[dialect])
-        self._events = EventStream(made(), http_status=http_status, content_type=content_type)
+        family = family_of(dialect, provider)
+        self._events = EventStream(made(), family, http_status=http_status, content_type=content_type)
         self._assembly = Assembly(model)
 
     @property

@@ -1,72 +1,106 @@
-"""Refusals become one ProviderError each: structured facts decide, and the provider's own words are kept."""
+"""Refusals become one ProviderError each: structured facts decide, words last, and the provider's own text is kept."""
 
 import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from schemas.chunks import ProviderError
+from schemas.raw import DIALECTS
 from services.normalizer.errors import MAX_MESSAGE_CHARS, MAX_ORIGINAL_CHARS, event_error, http_error
+from services.normalizer.errors.codes import CODES, FAMILY_WORDS
+from services.normalizer.errors.families import (
+    ALIBABA,
+    ANTHROPIC,
+    GOOGLE,
+    MINIMAX,
+    NVIDIA,
+    OPENAI,
+    OPENROUTER,
+    ZAI,
+    Family,
+    family_of,
+)
+from services.normalizer.errors.reasons import MEANINGS
+from services.normalizer.errors.retry_after import RETRY_HEADERS
 
-REFUSALS = [
-    json.loads(line)
-    for line in (Path(__file__).parent.parent / "data" / "normalizer" / "refusals.jsonl").read_text().splitlines()
-]
+DATA = Path(__file__).parent.parent / "data" / "normalizer"
+REFUSALS = [json.loads(line) for line in (DATA / "refusals.jsonl").read_text().splitlines()]
+BY_RULE = [json.loads(line) for line in (DATA / "refusals_by_rule.jsonl").read_text().splitlines()]
 EXPECTED = {
-    "vertex-400-1": ("api_error", "400", False, None, "Cannot fetch content fro"),
-    "openai-400-4": ("api_error", "invalid_value", False, None, "Invalid file data: 'inpu"),
-    "deepseek-400-1": ("api_error", "invalid_request_error", False, None, "No tool output found for"),
-    "groq-400-1": ("api_error", "tool_use_failed", False, None, "Tool call validation fai"),
-    "cerebras-401-1": ("api_error", "wrong_api_key", False, None, "Wrong API Key"),
-    "openrouter-429-3": ("rate_limit", "429", True, None, "Provider returned error:"),
-    "anthropic-400-5": ("api_error", "invalid_request_error", False, None, "messages.2.content.1.ima"),
-    "cohere-404-2": ("api_error", "404", False, None, "model 'command-r' was re"),
-    "cohere-404-3": ("api_error", "404", False, None, "model 'command-r-plus' w"),
-    "openai-400-14": ("api_error", "unknown_parameter", False, None, "Unknown parameter: 'qual"),
-    "azure-401-1": ("api_error", "401", False, None, "Access denied due to inv"),
-    "vertex-400-2": ("api_error", "400", False, None, "Please use a valid role:"),
-    "vertex-400-3": ("api_error", "400", False, None, "Unable to submit request"),
-    "google-429-1": ("rate_limit", "429", True, 35.0, "You exceeded your curren"),
-    "anthropic-500-1": ("api_error", "api_error", True, None, "Internal server error"),
-    "anthropic-429-2": ("rate_limit", "rate_limit_error", True, None, "Rate limited"),
-    "anthropic-400-7": ("api_error", "invalid_request_error", False, None, "The credit balance is to"),
-    "anthropic-504-1": ("timeout", "timeout_error", True, None, "The request timed out."),
-    "anthropic-502-1": ("provider_overloaded", "502", True, None, "502 Bad Gateway"),
-    "openai-429-2": ("rate_limit", "rate_limit_exceeded", True, 10.0, "Limit of 10000 tokens pe"),
-    "openai-503-1": ("provider_overloaded", "service_unavailable", True, None, "The engine is overloaded"),
-    "openai-503-2": ("provider_overloaded", "503", True, None, "upstream connect error o"),
-    "azure-400-1": ("content_blocked", "content_filter", False, None, "The prompt tripped the c"),
-    "azure-429-1": ("rate_limit", "429", True, 26.0, "The deployment is over i"),
-    "google-429-3": ("rate_limit", "429", True, None, "Resource exhausted, try"),
-    "google-503-1": ("provider_overloaded", "503", True, None, "The model is overloaded."),
-    "google-500-1": ("api_error", "500", True, None, "An internal error occurr"),
-    "google-400-2": ("api_error", "400", False, None, 'Unknown name "foo" at \'t'),
-    "google-504-1": ("timeout", "504", True, None, "The request timed out."),
-    "groq-413-1": ("api_error", "rate_limit_exceeded", False, None, "Request too large for mo"),
-    "groq-498-1": ("provider_overloaded", "capacity_exceeded", True, None, "Flex tier capacity excee"),
-    "deepseek-402-1": ("api_error", "invalid_request_error", False, None, "Insufficient Balance"),
-    "deepseek-400-2": ("api_error", "invalid_request_error", False, None, "The context holds 131072"),
-    "mistral-422-1": ("api_error", "invalid_request_error", False, None, '{"detail": [{"type": "ex'),
-    "openrouter-402-1": ("api_error", "402", False, None, "More credits are needed"),
-    "openrouter-404-1": ("api_error", "404", False, None, "No endpoints found that"),
-    "xai-400-1": ("api_error", "Client specified an invalid argument", False, None, "Argument not supported o"),
-    "together-422-1": ("api_error", "invalid_request_error", False, None, "Input validation error:"),
-    "huggingface-503-1": ("provider_overloaded", "503", True, None, "Model is currently loadi"),
-    "huggingface-402-1": ("api_error", "402", False, None, "The monthly included cre"),
-    "ollama-404-1": ("api_error", "api_error", False, None, 'model "nope" not found,'),
-    "llamacpp-503-1": ("provider_overloaded", "503", True, None, "Loading model"),
-    "alibaba-400-1": ("content_blocked", "data_inspection_failed", False, None, "Input data may contain i"),
-    "moonshotai-429-1": ("provider_overloaded", "engine_overloaded_error", True, None, "The engine is currently"),
+    "vertex-400-1": ("api_error", "400", False, None, None, "Cannot fetch content fro"),
+    "openai-400-4": ("api_error", "invalid_value", False, None, None, "Invalid file data: 'inpu"),
+    "deepseek-400-1": ("api_error", "invalid_request_error", False, None, None, "No tool output found for"),
+    "groq-400-1": ("api_error", "tool_use_failed", False, None, None, "Tool call validation fai"),
+    "cerebras-401-1": ("api_error", "wrong_api_key", False, None, "key_access", "Wrong API Key"),
+    "openrouter-429-3": ("rate_limit", "429", True, None, None, "Provider returned error:"),
+    "anthropic-400-5": ("api_error", "invalid_request_error", False, None, None, "messages.2.content.1.ima"),
+    "cohere-404-2": ("model_error", "404", False, None, "model_error", "model 'command-r' was re"),
+    "cohere-404-3": ("model_error", "404", False, None, "model_error", "model 'command-r-plus' w"),
+    "openai-400-14": ("api_error", "unknown_parameter", False, None, None, "Unknown parameter: 'qual"),
+    "azure-401-1": ("api_error", "401", False, None, "key_access", "Access denied due to inv"),
+    "vertex-400-2": ("api_error", "400", False, None, None, "Please use a valid role:"),
+    "vertex-400-3": ("api_error", "400", False, None, None, "Unable to submit request"),
+    "google-429-1": ("rate_limit", "429", True, 35.0, None, "You exceeded your curren"),
+    "anthropic-500-1": ("api_error", "api_error", True, None, None, "Internal server error"),
+    "anthropic-429-2": ("rate_limit", "rate_limit_error", True, None, None, "Rate limited"),
+    "anthropic-400-7": (
+        "api_error",
+        "invalid_request_error",
+        False,
+        None,
+        "exhausted_balance",
+        "The credit balance is to",
+    ),
+    "anthropic-504-1": ("timeout", "timeout_error", True, None, None, "The request timed out."),
+    "anthropic-502-1": ("provider_overloaded", "502", True, None, None, "502 Bad Gateway 502 Bad "),
+    "openai-429-2": ("rate_limit", "rate_limit_exceeded", True, 10.0, None, "Limit of 10000 tokens pe"),
+    "openai-503-1": ("provider_overloaded", "service_unavailable", True, None, None, "The engine is overloaded"),
+    "openai-503-2": ("provider_overloaded", "503", True, None, None, "upstream connect error o"),
+    "azure-400-1": ("content_blocked", "content_filter", False, None, None, "The prompt tripped the c"),
+    "azure-429-1": ("rate_limit", "429", True, 26.0, None, "The deployment is over i"),
+    "google-429-3": ("rate_limit", "429", True, None, None, "Resource exhausted, try "),
+    "google-503-1": ("provider_overloaded", "503", True, None, None, "The model is overloaded."),
+    "google-500-1": ("api_error", "500", True, None, None, "An internal error occurr"),
+    "google-400-2": ("api_error", "400", False, None, None, 'Unknown name "foo" at \'t'),
+    "google-504-1": ("timeout", "504", True, None, None, "The request timed out."),
+    "groq-413-1": ("api_error", "rate_limit_exceeded", False, None, "context_length", "Request too large for mo"),
+    "groq-498-1": ("provider_overloaded", "capacity_exceeded", True, None, None, "Flex tier capacity excee"),
+    "deepseek-402-1": ("api_error", "invalid_request_error", False, None, "exhausted_balance", "Insufficient Balance"),
+    "deepseek-400-2": ("api_error", "invalid_request_error", False, None, "context_length", "The context holds 131072"),
+    "mistral-422-1": ("api_error", "invalid_request_error", False, None, None, "Extra inputs are not per"),
+    "openrouter-402-1": ("api_error", "402", False, None, "credit_affordability", "More credits are needed "),
+    "openrouter-404-1": ("model_error", "404", False, None, "model_error", "No endpoints found that "),
+    "xai-400-1": ("api_error", "Client specified an invalid argument", False, None, None, "Argument not supported o"),
+    "together-422-1": ("api_error", "invalid_request_error", False, None, "context_length", "Input validation error: "),
+    "huggingface-503-1": ("provider_overloaded", "503", True, 20.0, None, "Model is currently loadi"),
+    "huggingface-402-1": ("api_error", "402", False, None, "exhausted_balance", "The monthly included cre"),
+    "ollama-404-1": ("model_error", "api_error", False, None, "model_error", 'model "nope" not found, '),
+    "llamacpp-503-1": ("provider_overloaded", "503", True, None, None, "Loading model"),
+    "alibaba-400-1": ("content_blocked", "data_inspection_failed", False, None, None, "Input data may contain i"),
+    "moonshotai-429-1": (
+        "provider_overloaded",
+        "engine_overloaded_error",
+        True,
+        None,
+        None,
+        "The engine is currently ",
+    ),
 }
 NOON = datetime(2026, 11, 30, 12, 0, 0, 500_000, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("case", REFUSALS, ids=lambda case: case["name"])
 def test_a_refusal_is_classified_and_keeps_its_text(case: dict) -> None:
-    error = http_error(case["status"], case["headers"], case["body"].encode())
+    family = family_of(case["dialect"], case["provider"])
+    error = http_error(case["status"], case["headers"], case["body"].encode(), family=family)
 
-    kind, code, retryable, wait, words = EXPECTED[case["name"]]
+    kind, code, retryable, wait, advice, words = EXPECTED[case["name"]]
     assert (error.type, error.code, error.retryable, error.retry_after_s) == (kind, code, retryable, wait)
+    assert error.classifiers == (() if advice is None else (advice,))
     assert words in error.message
     assert error.original == case["body"][:MAX_ORIGINAL_CHARS]
 
@@ -85,7 +119,7 @@ def test_a_refusal_is_classified_and_keeps_its_text(case: dict) -> None:
         (529, {}, "provider_overloaded", "529", True),
         (404, {"error": {"code": "model_not_found"}}, "model_error", "model_not_found", False),
         (429, {"error": {"type": "invalid_request_error"}}, "rate_limit", "invalid_request_error", True),
-        (500, {"detail": "boom"}, "api_error", "500", True),
+        (500, {"detail": "boom"}, "provider_overloaded", "500", True),
         (418, {}, "api_error", "418", False),
     ],
 )
@@ -104,8 +138,9 @@ def test_codes_decide_before_the_status_and_the_status_before_families(
         (b"<html><script>var a</script><h1>502</h1> Bad <b>Gateway</b></html>", "502 Bad Gateway"),
         (b'"just text"', "just text"),
         (b'{"error": "a string"}', "a string"),
-        (b'{"error": {"message": {"detail": "x"}}}', '{"detail": "x"}'),
-        (b'{"detail": [{"msg": "x"}]}', '[{"msg": "x"}]'),
+        (b'{"error": {"message": {"detail": "x"}}}', "x"),
+        (b'{"error": {"message": {"odd": 1}}}', '{"odd": 1}'),
+        (b'{"detail": [{"msg": "x", "loc": ["body", 1]}, {"msg": "y"}]}', "x (body.1); y"),
         (b'{"message": "top"}', "top"),
         (b'[{"error": {"message": "in a list"}}]', "in a list"),
         (
@@ -138,7 +173,11 @@ def test_message_and_original_are_bounded() -> None:
         ({"error": {"message": "Overloaded", "code": 529}}, "provider_overloaded", "529", True),
         ({"error": {"message": "x", "code": "429"}}, "rate_limit", "429", True),
         ({"type": "error", "error": {"type": "overloaded_error"}}, "provider_overloaded", "overloaded_error", True),
-        ({"error": {"type": "server_error", "code": None}}, "api_error", "server_error", True),
+        ({"error": {"type": "server_error", "code": None}}, "provider_overloaded", "server_error", True),
+        ({"error": "Overloaded"}, "provider_overloaded", "unknown", True),
+        ({"message": "Rate limit reached"}, "rate_limit", "unknown", True),
+        ("Internal server error", "api_error", "unknown", True),
+        ("the request timed out", "timeout", "unknown", True),
         ({"message": "boom"}, "api_error", "unknown", False),
         ("boom", "api_error", "unknown", False),
     ],
@@ -178,3 +217,187 @@ def test_a_date_says_nothing_without_a_moment_to_read_it_against() -> None:
 def test_the_provider_may_overrule_whether_a_retry_helps() -> None:
     assert http_error(400, {"x-should-retry": "true"}, b"").retryable
     assert not http_error(500, {"X-Should-Retry": "false"}, b"").retryable
+
+
+@pytest.mark.parametrize("case", BY_RULE, ids=lambda case: f"{case['provider']}-{case['status']}")
+def test_what_providers_send_is_classified_by_the_rules(case: dict) -> None:
+    error = http_error(case["status"], {}, case["body"].encode(), family=family_of(case["dialect"], case["provider"]))
+    assert (error.type, error.retryable, list(error.classifiers)) == (
+        case["type"],
+        case["retryable"],
+        case["classifiers"],
+    ), error.message
+
+
+@pytest.mark.parametrize(
+    ("family", "status", "kind", "retryable"),
+    [
+        (OPENAI, 500, "provider_overloaded", True),
+        (OPENROUTER, 500, "provider_overloaded", True),
+        (ANTHROPIC, 500, "api_error", True),
+        (GOOGLE, 500, "api_error", True),
+        (GOOGLE, 499, "api_error", True),
+        (OPENAI, 499, "api_error", False),
+        (NVIDIA, 404, "model_error", False),
+        (NVIDIA, 410, "model_error", False),
+        (OPENAI, 404, "api_error", False),
+        (OPENAI, 408, "timeout", True),
+        (OPENAI, 521, "provider_overloaded", True),
+        (OPENAI, 524, "timeout", True),
+        (OPENAI, 501, "api_error", False),
+        (OPENAI, 599, "api_error", True),
+        (OPENAI, 302, "api_error", False),
+    ],
+)
+def test_a_bare_status_means_what_the_family_says(family: Family, status: int, kind: str, retryable: bool) -> None:
+    error = http_error(status, {}, b"", family=family)
+    assert (error.type, error.code, error.retryable) == (kind, str(status), retryable)
+
+
+def test_a_family_is_found_by_the_provider_before_its_wire_language() -> None:
+    assert family_of("openai-chat", "zaicoding") is family_of("anthropic", "zai") is ZAI
+    assert family_of("google", "somebody") is family_of("openai-chat", "Vertex") is GOOGLE
+    assert family_of("openai-responses", "custom:s1:home") is OPENAI
+
+
+def test_a_balance_at_zero_is_no_rate_limit_and_does_not_read_as_one() -> None:
+    body = b'{"error": {"message": "Insufficient balance or no resource package. Please recharge."}}'
+    error = http_error(429, {}, body, family=ZAI)
+    assert (error.type, error.code, error.retryable) == ("api_error", "429_balance", False)
+    plan = b'{"error": {"code": "429", "message": "Your subscription plan does not yet include access to it."}}'
+    assert http_error(429, {}, plan, family=ZAI).code == "429_plan_access"
+    assert http_error(429, {}, plan.replace(b"429", b"1311"), family=ZAI).code == "1311"
+
+
+def test_the_same_quota_message_is_a_spent_balance_alone_and_a_rate_limit_beside_a_code_that_says_so() -> None:
+    message = "You exceeded your current quota, please check your plan and billing details."
+    alone = http_error(429, {}, json.dumps({"error": {"message": message}}).encode())
+    assert alone.classifiers == ("exhausted_balance",)
+    coded = {"error": {"code": 429, "message": message, "status": "RESOURCE_EXHAUSTED"}}
+    assert http_error(429, {}, json.dumps(coded).encode()).type == "rate_limit"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Cannot generate content of 4000 characters",
+        "Operate at your own rate",
+        "The 429th element of the list is odd",
+        "remodel not founded",
+        "You can only afford a typo here",
+        "monkey-token invalidated",
+        "The field 'context' is 40 characters",
+    ],
+)
+def test_parts_of_words_and_numbers_in_a_text_decide_nothing(message: str) -> None:
+    error = http_error(400, {}, json.dumps({"error": {"message": message}}).encode())
+    assert (error.type, error.retryable, error.classifiers) == ("api_error", False, ())
+
+
+@pytest.mark.parametrize("field", ["message", "original"])
+def test_a_key_that_a_provider_repeats_is_hidden(field: str) -> None:
+    body = b'{"error": {"message": "Incorrect API key provided: sk-proj-abcdefgh12345678 or token provided: q9zz8"}}'
+    text = getattr(http_error(401, {}, body), field)
+    assert "abcdefgh" not in text
+    assert "q9zz8" not in text
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "9.816s"}, 10.0),
+        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m2.5s"}, 63.0),
+        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "120ms"}, 1.0),
+        ({"x-ratelimit-remaining-requests": "3", "x-ratelimit-reset-requests": "1m"}, None),
+        ({"x-ratelimit-reset": "17"}, 17.0),
+        ({"x-ratelimit-reset": str(int(NOON.timestamp()) + 5)}, 5.0),
+        ({"x-ratelimit-reset": str(int(NOON.timestamp()) * 1000 + 5_500)}, 5.0),
+        ({"x-ratelimit-reset": "soon"}, None),
+        (
+            {
+                "anthropic-ratelimit-input-tokens-remaining": "0",
+                "anthropic-ratelimit-input-tokens-reset": "2026-11-30T12:00:30Z",
+            },
+            30.0,
+        ),
+        ({"retry-after": "3", "x-ratelimit-reset": "17"}, 3.0),
+    ],
+)
+def test_a_rate_limit_waits_for_the_limit_that_is_used_up(headers: dict[str, str], seconds: float | None) -> None:
+    assert http_error(429, headers, b"", NOON).retry_after_s == seconds
+    if "retry-after" not in headers:
+        assert http_error(503, headers, b"", NOON).retry_after_s is None
+
+
+def test_a_wait_may_stand_in_the_body() -> None:
+    reset = (int(NOON.timestamp()) + 60) * 1000
+    body = {"error": {"code": 429, "message": "slow", "metadata": {"headers": {"X-RateLimit-Reset": str(reset)}}}}
+    assert http_error(429, {}, json.dumps(body).encode(), NOON, family=OPENROUTER).retry_after_s == 60.0
+    assert http_error(503, {}, b'{"error": "Model is loading", "estimated_time": 19.2}').retry_after_s == 20.0
+    google = {"error": {"code": 429, "details": [{"retryDelay": {"seconds": 7}}]}}
+    assert http_error(429, {}, json.dumps(google).encode()).retry_after_s == 7.0
+
+
+def test_every_code_of_every_table_is_in_lower_case_and_says_one_thing() -> None:
+    families = [*map(family_of, DIALECTS), ZAI, NVIDIA, OPENROUTER, ALIBABA, MINIMAX]
+    for codes in [CODES, FAMILY_WORDS, *(family.codes for family in families)]:
+        assert [code for code in codes if code != code.lower()] == []
+    assert CODES.keys() & FAMILY_WORDS.keys() == set()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.sampled_from(sorted(CODES)),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["error", "message", "code", "type", "status", "metadata", "raw", "details", "reason", "detail"]
+            )
+            | st.text(max_size=5),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+BODIES = st.binary(max_size=200) | JSON.map(lambda value: json.dumps(value).encode())
+HEADERS = st.dictionaries(
+    st.sampled_from(RETRY_HEADERS) | st.text(max_size=10), st.text(max_size=20) | st.integers().map(str), max_size=4
+)
+
+
+def sound(error: ProviderError) -> None:
+    meanings = {(meaning.type, (meaning.advice,) if meaning.advice else ()) for meaning in MEANINGS.values()}
+    assert (error.type, error.classifiers) in meanings
+    assert not (error.classifiers and error.retryable)
+    assert error.code
+    assert error.message
+    assert error.retry_after_s is None or 0 <= error.retry_after_s <= 86_400
+    ProviderError.model_validate_json(error.model_dump_json())
+
+
+@given(
+    status=st.integers(min_value=-1, max_value=1000),
+    headers=HEADERS,
+    body=BODIES,
+    dialect=st.sampled_from(DIALECTS),
+    provider=st.sampled_from(["", "zai", "nvidia", "openrouter", "minimax", "alibaba"]),
+)
+def test_any_answer_becomes_an_error_that_records_can_hold(
+    status: int, headers: dict[str, str], body: bytes, dialect: str, provider: str
+) -> None:
+    sound(http_error(status, headers, body, NOON, family=family_of(dialect, provider)))
+
+
+@given(payload=JSON, original=st.binary(max_size=50))
+def test_any_event_becomes_an_error_that_records_can_hold(payload: object, original: bytes) -> None:
+    sound(event_error(payload, original))
+
+
+@pytest.mark.parametrize("depth", [3, 50])
+def test_bodies_inside_bodies_are_read_to_a_depth(depth: int) -> None:
+    body = json.dumps({"error": {"message": "the core", "code": "insufficient_quota"}})
+    for _ in range(min(depth, 12)):
+        body = json.dumps({"error": {"message": body}})
+    error = http_error(400, {}, body.encode())
+    assert (error.classifiers == ("exhausted_balance",)) is (depth == 3)

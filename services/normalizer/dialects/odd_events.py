@@ -22,4 +22,4 @@ def read_odd(event: SseEvent, out: list[Event]) -> None:
     if is_array(payload) and payload:
         payload = payload[0]
     if is_object(payload) or isinstance(payload, str):
-        out.append(Failed(event_error(payload, event.data)))
+        out.append(Failed(event_error(payload, event.data), payload))

@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from schemas.chunks import ProviderError
 from services.normalizer.decode import PayloadDecoder, is_array, is_object, merged, word
 from services.normalizer.dialects import chat_ends
 from services.normalizer.dialects.chat_reasoning import Reasoning
@@ -101,16 +100,17 @@ class OpenAIChat:
         if chunk.error or chunk.kind == "error" or (chunk.choices is None and isinstance(chunk.message, str)):
             read_odd(event, out)
             return
-        failure: ProviderError | None = None
+        failure: Failed | None = None
         for choice in chunk.choices or ():
             if not choice.index:
                 if choice.delta is not None:
                     self._read_delta(choice.delta, out)
                 failure = self._read_end(choice, out) or failure
         if chunk.x_groq is not None and chunk.x_groq.error:
-            failure = event_error({"error": chunk.x_groq.error}, event.data)
+            payload = {"error": chunk.x_groq.error}
+            failure = Failed(event_error(payload, event.data), payload)
         if failure is not None:
-            out.append(Failed(failure))
+            out.append(failure)
 
     def close(self, out: list[Event]) -> None:
         """Append what is complete only now: reasoning to send back, tools that were run, the usage."""
@@ -119,11 +119,11 @@ class OpenAIChat:
         if self._usage is not None:
             out.append(usage_report(self._usage))
 
-    def _read_end(self, choice: _Choice, out: list[Event]) -> ProviderError | None:
+    def _read_end(self, choice: _Choice, out: list[Event]) -> Failed | None:
         if choice.usage:
             self._count(choice.usage)
         if choice.error:
-            return event_error(choice.error, msgspec.json.encode(choice.error))
+            return Failed(event_error(choice.error, msgspec.json.encode(choice.error)), choice.error)
         raw = choice.finish_reason
         if raw and raw != "null":
             self.finished = True

@@ -142,7 +142,8 @@ class OpenAIResponses:
         status = response.status or kind.removeprefix("response.")
         if kind == "response.failed" or response.error:
             out.append(Finish("error", status))
-            out.append(Failed(event_error(response.error or {}, msgspec.json.encode(response.error))))
+            error = event_error(response.error or {}, msgspec.json.encode(response.error))
+            out.append(Failed(error, response.error or {}))
             return
         out.append(Finish(_reason(kind, response), status))
         out.append(EndMark())

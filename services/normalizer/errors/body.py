@@ -1,0 +1,154 @@
+"""What the body of a refusal, or an error object inside a stream, says: codes, a status, words; whatever its shape.
+
+Providers nest: Google puts JSON text into the message, OpenRouter puts its upstream's whole body into `metadata.raw`,
+Azure adds `innererror`. The inner one is what happened, so its codes and words count as well.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from services.normalizer.decode import UNREADABLE, is_array, is_object
+
+MAX_NESTED_BYTES = 256 * 1024
+MAX_CODE_CHARS = 100
+_MAX_DETAILS = 32
+_MAX_DEPTH = 4
+_CODE_KEYS = ("code", "type", "status", "statusCode", "status_code", "__type")
+_TEXT_KEYS = ("message", "detail", "msg", "error_description", "error_message", "status_msg", "title")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """`codes` in the order in which they count, as the provider wrote them; `status` is the first that is an HTTP status.
+
+    `error` is the innermost object with details such as Google's RetryInfo. `flagged`: it lists what a moderator found.
+    """
+
+    codes: tuple[str, ...]
+    status: int | None
+    message: str
+    error: dict[str, Any]
+    flagged: bool = False
+
+    @property
+    def code(self) -> str:
+        """The provider's own code, or nothing."""
+        return next((code for code in self.codes if code != "error"), "")
+
+
+_NOTHING = Said((), None, "", {})
+
+
+def said(root: dict[str, Any], depth: int = 0) -> Said:
+    """What the object says; it may be the whole body or the error inside it. `depth`: of bodies inside bodies."""
+    inner: Any = _inner(root)
+    error: dict[str, Any] = inner if is_object(inner) else root
+    nested: Any = _parsed(error.get("message")) if depth < _MAX_DEPTH else None
+    if is_object(nested):
+        deeper = said(nested, depth + 1)
+        codes = (*deeper.codes, *_codes(error, root))
+        return Said(codes, deeper.status or _status(codes), deeper.message, deeper.error or error, deeper.flagged)
+    metadata: Any = error.get("metadata")
+    metadata = metadata if is_object(metadata) else {}
+    upstream = _upstream(metadata.get("raw"), depth + 1) if depth < _MAX_DEPTH else _NOTHING
+    codes = _codes(error, root)
+    message = _text_of(inner) if isinstance(inner, str) else _first_text(error)
+    if upstream.message and upstream.message not in message:
+        message = f"{message}: {upstream.message}" if message else upstream.message
+    return Said(
+        codes=(*codes, *upstream.codes),
+        status=_status(codes) or upstream.status,
+        message=message,
+        error=error,
+        flagged=bool(metadata.get("reasons")) or "flagged_input" in metadata,
+    )
+
+
+def _inner(root: dict[str, Any]) -> object:
+    for key in ("error", "errors", "base_resp"):
+        inner: Any = root.get(key)
+        if is_array(inner) and inner:
+            inner = inner[0]
+        if is_object(inner) or isinstance(inner, str):
+            return inner
+    return None
+
+
+def _codes(error: dict[str, Any], root: dict[str, Any]) -> tuple[str, ...]:
+    found = [_word(error.get(key)) for key in _CODE_KEYS]
+    nested: Any = error.get("innererror")
+    if is_object(nested):
+        found.append(_word(nested.get("code")))
+    found.extend(_reasons(error.get("details")))
+    if error is not root:
+        found.extend(_word(root.get(key)) for key in _CODE_KEYS)
+    return tuple(dict.fromkeys(word for word in found if word))
+
+
+def _reasons(details: object) -> Iterator[str]:
+    """The reasons of Google's ErrorInfo details."""
+    for detail in details[:_MAX_DETAILS] if is_array(details) else []:
+        if is_object(detail):
+            yield _word(detail.get("reason"))
+
+
+def _status(codes: tuple[str, ...]) -> int | None:
+    return next((int(code) for code in codes if len(code) == 3 and code.isdecimal() and code >= "300"), None)
+
+
+def _word(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return ""
+    if isinstance(value, int) and abs(value) >= 10**MAX_CODE_CHARS:
+        return ""
+    return str(value)[: 2 * MAX_CODE_CHARS].strip()
+
+
+def _first_text(error: dict[str, Any]) -> str:
+    texts = (_text_of(error.get(key)) for key in _TEXT_KEYS)
+    return next((text for text in texts if text), "")
+
+
+def _text_of(value: object, depth: int = 0) -> str:
+    """The words of a message, which may be an object or a list of complaints; JSON where it has no words of its own."""
+    if isinstance(value, str):
+        return value.strip()
+    if is_array(value) and depth < _MAX_DEPTH:
+        return "; ".join(text for text in (_text_of(item, depth + 1) for item in value[:_MAX_DETAILS]) if text)
+    if is_object(value) and value:
+        inner = next((value[key] for key in _TEXT_KEYS if value.get(key)), None)
+        if inner is None or depth >= _MAX_DEPTH:
+            return json.dumps(value, ensure_ascii=False)
+        return _text_of(inner, depth + 1) + _place(value.get("loc"))
+    return ""
+
+
+def _place(loc: object) -> str:
+    """Where in the request a validator found its complaint."""
+    words = [_word(part) for part in loc[:_MAX_DETAILS]] if is_array(loc) else []
+    return f" ({'.'.join(words)})" if words else ""
+
+
+def _upstream(raw: object, depth: int) -> Said:
+    """The error of a router's upstream, which it passes on as text or as text of JSON."""
+    value: Any = _parsed(raw) if isinstance(raw, str) else raw
+    if is_object(value):
+        return said(value, depth)
+    return Said((), None, _text_of(value if isinstance(value, str) else raw), {})
+
+
+def _parsed(text: object) -> object:
+    """The JSON object, or the first of the JSON array, that a string holds; else None."""
+    if not isinstance(text, str) or text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        value: Any = json.loads(text[:MAX_NESTED_BYTES])
+    except UNREADABLE:
+        return None
+    if is_array(value) and value:
+        value = value[0]
+    return value if is_object(value) else None

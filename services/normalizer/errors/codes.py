@@ -1,0 +1,178 @@
+"""Codes and types that providers put into error bodies, and the reason that each stands for, where it is one of its own.
+
+All in lower case. Sources: https://platform.openai.com/docs/guides/error-codes, https://docs.anthropic.com/en/api/errors,
+https://cloud.google.com/apis/design/errors, https://openrouter.ai/docs/api-reference/errors,
+https://console.groq.com/docs/errors, https://platform.moonshot.ai/docs/api/errors,
+https://www.alibabacloud.com/help/en/model-studio/error-code, https://docs.mistral.ai/api,
+https://huggingface.co/docs/inference-providers/index, the llama.cpp server's README.
+"""
+
+from collections.abc import Mapping
+
+from services.normalizer.errors.reasons import Reason
+
+Codes = Mapping[str, Reason]
+"""Reasons by code, in lower case."""
+
+
+def by_code(by_reason: Mapping[Reason, tuple[str, ...]]) -> Codes:
+    """The table turned round, for the reader's look."""
+    return {code: reason for reason, codes in by_reason.items() for code in codes}
+
+
+CODES: Codes = by_code(
+    {
+        "balance": (
+            "insufficient_quota",
+            "insufficient_user_quota",
+            "insufficient_balance",
+            "insufficient_balance_error",
+            "insufficient_credits",
+            "insufficient_funds",
+            "billing_hard_limit_reached",
+            "billing_not_active",
+            "billing_error",
+            "billing_disabled",
+            "billing_balance_not_enough",
+            "exceeded_current_quota_error",
+            "payment_required",
+            "payment_required_error",
+            "arrearage",
+            "allocationquota.freetieronly",
+        ),
+        "context": (
+            "context_length_exceeded",
+            "context_window_exceeded",
+            "context_length_error",
+            "exceed_context_size_error",
+            "model_max_prompt_tokens_exceeded",
+            "request_too_large",
+            "prompt_too_long",
+            "tokens_limit_reached",
+        ),
+        "model": (
+            "model_not_found",
+            "model_not_found_error",
+            "modelnotfound",
+            "model_not_exist",
+            "model_decommissioned",
+            "model_deprecated",
+            "deprecated_model",
+            "model_not_available",
+            "model_not_supported",
+            "model_not_allowed",
+            "unsupported_model",
+            "unknown_model",
+            "invalid_model",
+            "model.accessdenied",
+            "deploymentnotfound",
+        ),
+        "content": (
+            "content_filter",
+            "content_filter_error",
+            "content_policy_violation",
+            "image_content_policy_violation",
+            "content_blocked",
+            "content_moderation",
+            "moderation_blocked",
+            "responsibleaipolicyviolation",
+            "data_inspection_failed",
+            "datainspectionfailed",
+            "invalid_prompt",
+            "safety_block",
+            "prohibited_content",
+        ),
+        "key": (
+            "invalid_api_key",
+            "invalidapikey",
+            "wrong_api_key",
+            "missing_api_key",
+            "authentication_error",
+            "invalid_authentication_error",
+            "invalid_token",
+            "unauthorized",
+            "permission_error",
+            "permission_denied",
+            "permission_denied_error",
+            "insufficient_permissions",
+            "accessdenied",
+            "access_denied",
+            "unauthenticated",
+            "account_deactivated",
+            "api_key_invalid",
+            "api_key_expired",
+            "api_key_service_blocked",
+            "service_disabled",
+            "consumer_invalid",
+            "consumer_suspended",
+            "access_token_expired",
+            "credentials_missing",
+        ),
+        "rate_limit": (
+            "rate_limit_error",
+            "rate_limit_exceeded",
+            "rate_limit_reached_error",
+            "rate_limited",
+            "ratelimitexceeded",
+            "resource_exhausted",
+            "too_many_requests",
+            "requests_limit_reached",
+            "limit_requests",
+            "limit_burst_rate",
+            "throttling",
+            "throttling.ratequota",
+            "throttling.burstrate",
+            "throttling.allocationquota",
+            "throttlingexception",
+            "slow_down",
+        ),
+        "overloaded": (
+            "overloaded_error",
+            "engine_overloaded_error",
+            "engine_overloaded",
+            "overloaded",
+            "service_unavailable",
+            "service_unavailable_error",
+            "serviceunavailable",
+            "serviceunavailableexception",
+            "unavailable",
+            "unavailable_error",
+            "capacity_exceeded",
+            "model_overloaded",
+        ),
+        "timeout": (
+            "timeout_error",
+            "timeout",
+            "request_timeout",
+            "requesttimeout",
+            "gateway_timeout",
+            "deadline_exceeded",
+            "vector_store_timeout",
+        ),
+        "request": ("unsupported_country_region_territory", "request_forbidden"),
+    }
+)
+
+FAMILY_WORDS: Mapping[str, int] = {
+    "invalid_request_error": 400,
+    "bad_request": 400,
+    "badrequesterror": 400,
+    "invalid_argument": 400,
+    "failed_precondition": 400,
+    "out_of_range": 400,
+    "not_found_error": 404,
+    "resource_not_found_error": 404,
+    "notfounderror": 404,
+    "not_found": 404,
+    "aborted": 503,
+    "cancelled": 499,
+    "api_error": 500,
+    "server_error": 500,
+    "internal_error": 500,
+    "internal_server_error": 500,
+    "internal": 500,
+    "unknown": 500,
+    "unimplemented": 501,
+    "data_loss": 500,
+}
+"""Types that say no more than an HTTP status does, and the status, which counts where there is none of its own."""

@@ -1,0 +1,150 @@
+"""How long a provider asks us to wait, from its headers or its error body.
+
+Order: `retry-after-ms` (OpenAI, Azure), `retry-after` in seconds or as a date (RFC 9110, section 10.2.3), the RetryInfo
+detail of Google's error body (https://cloud.google.com/apis/design/errors), `estimated_time` of a model that Hugging Face
+is loading. For a rate limit also when the limit that was met is renewed: OpenAI's and Groq's `x-ratelimit-reset-*` as a
+length (https://platform.openai.com/docs/guides/rate-limits), Anthropic's `anthropic-ratelimit-*-reset` as a moment
+(https://docs.anthropic.com/en/api/rate-limits), `x-ratelimit-reset` in seconds (Together) or as a moment in milliseconds,
+which OpenRouter puts into the body (https://openrouter.ai/docs/api-reference/limits).
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from services.normalizer.decode import is_array, is_object
+
+MAX_RETRY_AFTER_S = 24 * 3600.0
+
+LIMITS = ("requests", "tokens")
+ANTHROPIC_LIMITS = ("requests", "tokens", "input-tokens", "output-tokens")
+RETRY_HEADERS: tuple[str, ...] = (
+    "retry-after",
+    "retry-after-ms",
+    "x-should-retry",
+    "x-ratelimit-reset",
+    *(f"x-ratelimit-{what}-{limit}" for limit in LIMITS for what in ("remaining", "reset")),
+    *(f"anthropic-ratelimit-{limit}-{what}" for limit in ANTHROPIC_LIMITS for what in ("remaining", "reset")),
+)
+"""The response headers, in lower case, that say anything of a retry."""
+
+_EPOCH_MS = 1e11
+_EPOCH_S = 1e9
+_LENGTH = re.compile(
+    r"(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,9}(?:\.\d{1,9})?)s)?(?:(\d{1,9}(?:\.\d{1,9})?)ms)?"
+)
+
+
+def retry_after_s(
+    headers: Mapping[str, str], now: datetime | None = None, error: object = None, *, limited: bool = False
+) -> float | None:
+    """Whole seconds, rounded up; 0 for a moment that has passed; at most a day. None when nothing usable was said.
+
+    `headers` have lower-case names. `now` (aware) is when they came: without it a moment says nothing. `error` is the
+    error object of a JSON body. `limited`: the answer is a rate limit.
+    """
+    seconds = next(_asked(headers, now, error, limited=limited), None)
+    return None if seconds is None else float(math.ceil(min(max(seconds, 0.0), MAX_RETRY_AFTER_S)))
+
+
+def _asked(headers: Mapping[str, str], now: datetime | None, error: object, *, limited: bool) -> Iterator[float]:
+    candidates = (
+        _number(headers.get("retry-after-ms"), scale=0.001),
+        _number(headers.get("retry-after")),
+        _date(headers.get("retry-after"), now),
+        _retry_info(error),
+        _number(error.get("estimated_time")) if is_object(error) else None,
+        _renewed(headers, now, error) if limited else None,
+    )
+    return (seconds for seconds in candidates if seconds is not None)
+
+
+def _number(value: object, scale: float = 1.0) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    try:
+        number = float(value) * scale
+    except (ValueError, OverflowError):
+        return None
+    return None if math.isnan(number) else number
+
+
+def _date(text: str | None, now: datetime | None) -> float | None:
+    if now is None:
+        return None
+    try:
+        moment = parsedate_to_datetime(text or "")
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return (moment - now).total_seconds()
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+
+
+def _retry_info(error: object) -> float | None:
+    details: Any = error.get("details") if is_object(error) else None
+    for detail in details if is_array(details) else []:
+        delay: Any = detail.get("retryDelay") if is_object(detail) else None
+        if isinstance(delay, str) and delay.endswith("s"):
+            return _number(delay[:-1])
+        if is_object(delay):
+            return _number(delay.get("seconds"))
+    return None
+
+
+def _renewed(headers: Mapping[str, str], now: datetime | None, error: object) -> float | None:
+    """When the last of the limits that are used up is renewed."""
+    waits = [
+        _length(headers.get(f"x-ratelimit-reset-{limit}"))
+        for limit in LIMITS
+        if _number(headers.get(f"x-ratelimit-remaining-{limit}")) == 0
+    ]
+    waits += [
+        _iso(headers.get(f"anthropic-ratelimit-{limit}-reset"), now)
+        for limit in ANTHROPIC_LIMITS
+        if _number(headers.get(f"anthropic-ratelimit-{limit}-remaining")) == 0
+    ]
+    waits.append(_reset(headers.get("x-ratelimit-reset"), now))
+    waits.append(_reset(_in_body(error), now))
+    known = [wait for wait in waits if wait is not None]
+    return max(known, default=None)
+
+
+def _in_body(error: object) -> object:
+    metadata: Any = error.get("metadata") if is_object(error) else None
+    told: Any = metadata.get("headers") if is_object(metadata) else None
+    return told.get("X-RateLimit-Reset") if is_object(told) else None
+
+
+def _reset(value: object, now: datetime | None) -> float | None:
+    """A number of seconds, or a moment in seconds or milliseconds since 1970: they differ by their size."""
+    number = _number(value)
+    if number is None:
+        return _length(value) if isinstance(value, str) else None
+    if number < _EPOCH_S:
+        return number
+    if now is None:
+        return None
+    return (number / 1000 if number > _EPOCH_MS else number) - now.timestamp()
+
+
+def _length(text: str | None) -> float | None:
+    """A length such as `1h2m3.5s` or `120ms`."""
+    found = _LENGTH.fullmatch((text or "").strip())
+    if found is None or not any(found.groups()):
+        return None
+    scales = (86_400.0, 3600.0, 60.0, 1.0, 0.001)
+    return sum(float(part) * scale for part, scale in zip(found.groups(), scales, strict=True) if part)
+
+
+def _iso(text: str | None, now: datetime | None) -> float | None:
+    if now is None or not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - now).total_seconds()
