@@ -122,10 +122,11 @@ class Assembly:
         self._tasks: set[asyncio.Task[None]] = set()
         health.add("writes", sender.stalled)
         if spec.reads is not None:
-            health.add("partitions", lambda: self._unassigned())
+            health.add("partitions", lambda: self._unserved())
 
-    def _unassigned(self) -> str | None:
-        return None if self.feed is not None and self.feed.assigned_once.is_set() else "none assigned yet"
+    def _unserved(self) -> str | None:
+        """A rolling restart goes on when this is None: earlier, two processes would be recovering at once."""
+        return None if self.feed is not None and self.feed.served_once.is_set() else "none assigned and recovered yet"
 
     async def start(self) -> None:
         """Read claims and control up to their ends, build the handler, join the group."""

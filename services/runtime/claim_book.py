@@ -94,6 +94,11 @@ class ClaimBook:
             and effect.holder.incarnation != incarnation
         ]
 
+    @property
+    def open_count(self) -> int:
+        """How many effects are claimed and not closed."""
+        return len(self._open)
+
     def partitions_held(self, incarnation: str) -> set[int]:
         """The partitions in which the incarnation holds an open effect."""
         return {

@@ -20,6 +20,7 @@ from services.runtime.claim_book import ClaimBook
 from services.runtime.clock import Clock
 from services.runtime.log import Appended, Log, LogRecord, NewRecord
 from services.runtime.logs import get_logger
+from services.runtime.metrics import CLAIMS_OPEN
 from services.runtime.outputs import output
 from services.runtime.partitions import partition_of
 from services.runtime.sender import Sender
@@ -67,6 +68,7 @@ class Claims:
         self._sender = sender
         self._clock = clock
         self._book = ClaimBook()
+        CLAIMS_OPEN.set_function(lambda: self._book.open_count)
         self._tail = to.tail(TOPIC, since_ms=clock.now_ms() - READ_BACK_MS, on_record=self._apply)
         self._closed: dict[str, asyncio.Event] = {}
         self._given: set[str] = set()

@@ -7,6 +7,7 @@ Rules kept here
   callback sends no heartbeats, so recovery inside one would lose the membership.
 - A partition with too many records read and not yet *processed* is paused. Processed but unfinished ones do not count,
   or an open stream could keep its own end from being read.
+- However much there is to do, heartbeats are sent (`services.runtime.loop_step`).
 - A record that cannot be handled is dead-lettered and its turn ends with an error; a dependency that is away is waited for.
 """
 
@@ -28,6 +29,7 @@ from services.runtime.handler import Handler
 from services.runtime.inbound import Inbound, Pending
 from services.runtime.log import GroupReader, Log, LogRecord
 from services.runtime.logs import get_logger
+from services.runtime.loop_step import LoopStep
 from services.runtime.mailboxes import Mailboxes
 from services.runtime.partitions import partition_of
 from services.runtime.sender import Sender
@@ -82,7 +84,11 @@ class Feed:
         self._background: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self._progress = asyncio.Event()
-        self.assigned_once = asyncio.Event()
+        self._step = LoopStep()
+        metrics.UNPROCESSED.set_function(lambda: sum(p.unprocessed for p in self._owned.values()))
+        metrics.UNFINISHED.set_function(lambda: sum(p.acks.open for p in self._owned.values()))
+        self.served_once = asyncio.Event()
+        """Set when all partitions of an assignment have been recovered, so that their records are read."""
 
     # -- the group's word ------------------------------------------------------------------------------------------
 
@@ -126,7 +132,8 @@ class Feed:
             recovery = self._spawn(self._recover({n: self._owned[n] for n in fresh}))
             self._recoveries.add(recovery)
             recovery.add_done_callback(self._recoveries.discard)
-        self.assigned_once.set()
+        else:
+            self.served_once.set()
         return positions
 
     async def _recover(self, fresh: dict[int, _Partition]) -> None:
@@ -146,6 +153,8 @@ class Feed:
             if self._owned.get(number) is partition:
                 partition.recovering = False
                 self._reader.resume(number)
+        if not any(partition.recovering for partition in self._owned.values()):
+            self.served_once.set()
 
     # -- records ---------------------------------------------------------------------------------------------------
 
@@ -164,6 +173,8 @@ class Feed:
                 return
             for record in batch:
                 self._route(record)
+            # A fetch that finds records waiting does not wait itself.
+            await self._step.breathe()
             if batch:
                 metrics.READ.labels(self._topic).inc(len(batch))
                 self._apply_backpressure()
@@ -236,6 +247,7 @@ class Feed:
         if partition.paused and partition.unprocessed <= self._max_unprocessed // 2:
             partition.paused = False
             self._reader.resume(partition.number)
+        await self._step.breathe()
 
     def _bury(self, inbound: Inbound, facts: Facts | None, reason: str, message: str) -> None:
         record = inbound.record
@@ -265,8 +277,6 @@ class Feed:
                 self._reader.pause(partition.number)
             paused += partition.paused or partition.recovering
         metrics.PAUSED.set(paused)
-        metrics.UNPROCESSED.set(sum(p.unprocessed for p in self._owned.values()))
-        metrics.UNFINISHED.set(sum(p.acks.open for p in self._owned.values()))
 
     # -- commits ---------------------------------------------------------------------------------------------------
 

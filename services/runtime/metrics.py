@@ -13,6 +13,7 @@ REBALANCES = Counter("odradek_rebalances_total", "Assignments received from the 
 OWNED = Gauge("odradek_partitions_owned", "Partitions assigned to this process")
 UNPROCESSED = Gauge("odradek_records_unprocessed", "Records read and not yet processed")
 UNFINISHED = Gauge("odradek_records_unfinished", "Records read and not yet finished, processed or not")
+CLAIMS_OPEN = Gauge("odradek_claims_open", "Effects claimed and not closed that this process knows of, anybody's")
 PAUSED = Gauge("odradek_partitions_paused", "Partitions paused because of a backlog or a recovery")
 HANDLE_SECONDS = Histogram(
     "odradek_handle_seconds",

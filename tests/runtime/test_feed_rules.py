@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -389,3 +390,50 @@ async def test_a_wait_for_a_dependency_ends_when_its_partition_goes(bench: Bench
     async with asyncio.timeout(5):
         await mailboxes.idle()
     assert len(bench.handler.begun) == 1
+
+
+async def test_a_backlog_never_keeps_the_loop_from_its_heartbeats(
+    bench: Bench, channels_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.runtime.loop_step.LONG_S", 0.0)  # as if every record took long
+    [channel] = channels_of(0, 1)
+    handled: list[int] = []
+    at_heartbeat: list[int] = []
+
+    async def handle(inbound: Inbound) -> None:
+        handled.append(inbound.record.offset)
+        bench.handler.changes.note()
+
+    async def send_heartbeats() -> None:
+        while True:
+            at_heartbeat.append(len(handled))
+            await asyncio.sleep(0)
+
+    bench.handler.handle = handle
+    await bench.assign([0])
+    await recovered(bench)
+    heartbeats = asyncio.create_task(send_heartbeats())
+    bench.deliver(*(bench.record(channel, number, 0) for number in range(50)))
+    await bench.handler.until(lambda: len(handled) == 50)
+    heartbeats.cancel()
+    between = {after - before for before, after in pairwise(at_heartbeat)}
+    assert max(between) <= 2
+
+
+async def test_a_process_serves_once_its_first_partitions_are_recovered(bench: Bench) -> None:
+    gate = asyncio.Event()
+
+    async def recover(partitions: Collection[int]) -> None:
+        await gate.wait()
+
+    bench.handler.recover = recover
+    await bench.assign([0])
+    await asyncio.sleep(0)
+    assert not bench.feed.served_once.is_set()
+    gate.set()
+    await bench.feed.served_once.wait()
+
+
+async def test_a_process_that_no_partition_is_left_for_serves_too(bench: Bench) -> None:
+    await bench.assign([])
+    assert bench.feed.served_once.is_set()

@@ -22,7 +22,8 @@ class BrokerProfile:
     """What differs between Kafka and the embedded broker, as measured (docs/decisions/0004-broker-profiles.md).
 
     `fetch_wait_ms`: Kafka wakes a waiting fetch on produce, the embedded broker does not. `linger_ms`: 0 gives Kafka its
-    lowest latency. `session_ms`: how long a silent group member keeps its partitions. `exact_times`: whether it tells the
+    lowest latency. `session_ms`: how long a silent group member keeps its partitions. `heartbeat_ms`: how late a member may
+    learn that another one has come or gone; until then its partitions stand still. `exact_times`: whether it tells the
     offset of a time and a partition's end exactly.
     """
 
@@ -41,7 +42,7 @@ PROFILES = {
         linger_ms=0,
         idempotent=True,
         session_ms=6_000,
-        heartbeat_ms=1_000,
+        heartbeat_ms=300,
         static_members=True,
         exact_times=True,
     ),
