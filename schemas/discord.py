@@ -1,4 +1,4 @@
-"""What gateway and delivery must agree upon about Discord: the custom id of the Stop button."""
+"""What workers must agree upon about Discord: the custom id of the Stop button, the time in a snowflake."""
 
 import re
 
@@ -12,3 +12,14 @@ def stop_custom_id(turn: str) -> str:
     https://discord.com/developers/docs/components/reference#anatomy-of-a-component
     """
     return f"odradek:stop:{turn}"
+
+
+_EPOCH_MS = 1_420_070_400_000
+
+
+def created_ms(snowflake: str) -> int:
+    """When Discord made the id, in ms since 1970 by its own clock.
+
+    https://discord.com/developers/docs/reference#snowflakes-snowflake-id-format-structure-left-to-right
+    """
+    return (int(snowflake) >> 22) + _EPOCH_MS

@@ -8,7 +8,10 @@ from schemas.inbox import Failed, Sent
 
 
 class Channels(Protocol):
-    """Discord's channels. Every call raises Unavailable where the same call may succeed later."""
+    """Discord's channels. Every call raises Unavailable where the same call may succeed later.
+
+    Whatever changes something there passes the fence (`services.delivery.fence`) just before its request goes out.
+    """
 
     async def post(self, order: SendText, nonce: str) -> Sent | Failed:
         """Make one message. Discord itself drops a repetition of the nonce for a few minutes."""

@@ -2,21 +2,25 @@
 
 import time
 from collections.abc import Callable, Collection
+from functools import partial
 
 from schemas.deliveries import Cancel, ClearStopButton, SendText, Typing
 from schemas.errors import BadRecord, UnknownRecordType
 from schemas.headers import Facts
-from schemas.identities import message_of_turn
 from schemas.inbox import DeliveryReceipt, Failed, Outcome, Skipped
 from schemas.registry import decode
 from services.delivery.channels import Channels
+from services.delivery.fence import Fence
 from services.delivery.heartbeats import Heartbeats, Pace
+from services.delivery.looking import Looks
 from services.delivery.memory import Cancels, Outcomes
 from services.delivery.metrics import RECEIPTS, SEND_SECONDS
-from services.delivery.sending import Order, send_text
+from services.delivery.receipts import Receipts
+from services.delivery.sending import send_text
+from services.delivery.take_overs import TakeOvers
 from services.runtime.clock import Clock
 from services.runtime.inbound import Inbound
-from services.runtime.log import LogRecord, NewRecord
+from services.runtime.log import Log, LogRecord, NewRecord
 from services.runtime.outputs import output
 
 CANCELLED = "cancelled"
@@ -27,10 +31,16 @@ _OVERTAKES = frozenset(model.__name__ for model in (Typing, Cancel))
 class DeliveryHandler:
     """Shows a turn's outputs. `channels` gives the way to Discord or raises Unavailable."""
 
-    def __init__(self, channels: Callable[[], Channels], clock: Clock, pace: Pace | None = None) -> None:
+    def __init__(
+        self, channels: Callable[[], Channels], clock: Clock, log: Log, fence: Fence, pace: Pace | None = None
+    ) -> None:
         self._channels = channels
         self._clock = clock
+        self._fence = fence
         self._outcomes = Outcomes()
+        self._receipts = Receipts(log, self._outcomes)
+        self._looks = Looks(self._outcomes, self._receipts)
+        self._take_overs = TakeOvers(partial(log.ends, "deliveries"))
         self._cancels = Cancels()
         self._heartbeats = Heartbeats(self._show_typing, pace)
 
@@ -39,11 +49,12 @@ class DeliveryHandler:
         _, order = decode(inbound.record.headers, inbound.record.value)
         match order:
             case SendText():
-                outcome = await self._shown(order, inbound.record.timestamp_ms)
+                outcome = await self._shown(order, inbound.record)
                 inbound.emit(_receipt(order.channel_id, order.turn, order.sequence, inbound.facts.cause, outcome))
             case Typing():
                 self._type(order, inbound.record)
             case ClearStopButton():
+                await self._fence.passed()
                 await self._channels().clear_stop_button(order)
             case Cancel():
                 self._cancel(order)
@@ -65,10 +76,13 @@ class DeliveryHandler:
 
     async def recover(self, partitions: Collection[int]) -> None:
         """Nothing to load: what was sent is known to Discord."""
+        self._take_overs.begin(partitions)
 
     def dropped(self, partitions: Collection[int]) -> None:
         """Stop typing there. Outcomes and cancels stay, since they hold whoever owns the partition."""
         self._heartbeats.drop(partitions)
+        self._take_overs.forget(partitions)
+        self._receipts.forget(partitions)
 
     def refuse(self, record: LogRecord, facts: Facts | None, reason: str, message: str) -> list[NewRecord]:
         """A failed receipt for an order that cannot be carried out, so that its turn does not wait for it."""
@@ -79,36 +93,35 @@ class DeliveryHandler:
 
     async def close(self) -> None:
         """Stop typing everywhere."""
+        self._take_overs.close()
         await self._heartbeats.close()
 
-    async def _shown(self, order: SendText, written_ms: int) -> Outcome:
+    async def _shown(self, order: SendText, record: LogRecord) -> Outcome:
         known = self._outcomes.get(order.turn, order.sequence)
         if known is not None:
             return known
+        await self._fence.passed()
         began = time.perf_counter()
         async with self._heartbeats.quiet(order.channel_id):
             channels = self._channels()
-            # Outputs of a turn are shown one after another, so what came before an output bounds where it can stand.
-            after = self._outcomes.last_message(order.turn, order.sequence) or message_of_turn(order.turn)
-            if not self._cancels.begin(order.turn, order.sequence):
+            now_ms = self._clock.now_ms()
+            tried_since_ms = self._tried_since_ms(order, record)
+            look = partial(self._looks.find, channels, order, record.partition)
+            if self._cancels.begin(order.turn, order.sequence, now_ms):
+                outcome = await send_text(channels, order, tried_since_ms=tried_since_ms, now_ms=now_ms, look=look)
+                SEND_SECONDS.observe(time.perf_counter() - began)
+            else:
                 # An earlier owner may have sent it and died before its receipt.
-                shown = await channels.find(order, after, self._outcomes.message_ids())
+                shown = None if tried_since_ms is None else await look()
                 outcome = Skipped(reason=CANCELLED) if shown is None else shown
-                self._outcomes.put(order.turn, order.sequence, outcome)
-                return outcome
-            outcome = await send_text(
-                channels,
-                Order(
-                    text=order,
-                    written_ms=written_ms,
-                    now_ms=self._clock.now_ms(),
-                    after=after,
-                    others=self._outcomes.message_ids(),
-                ),
-            )
-        SEND_SECONDS.observe(time.perf_counter() - began)
         self._outcomes.put(order.turn, order.sequence, outcome)
         return outcome
+
+    def _tried_since_ms(self, order: SendText, record: LogRecord) -> int | None:
+        """Since when the order may have been sent, by anybody; None where nobody can have."""
+        if self._take_overs.may_be_sent(record.partition, record.offset):
+            return record.timestamp_ms
+        return self._cancels.begun_ms(order.turn, order.sequence)
 
     def _type(self, order: Typing, record: LogRecord) -> None:
         if order.active:

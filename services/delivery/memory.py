@@ -71,7 +71,7 @@ class Cancels:
 
     def __init__(self) -> None:
         self._first: OrderedDict[str, int] = OrderedDict()
-        self._begun: OrderedDict[tuple[str, int], None] = OrderedDict()
+        self._begun: OrderedDict[tuple[str, int], int] = OrderedDict()
 
     def put(self, turn: str, first: int) -> None:
         """Cancel the turn's outputs from `first` on; of several the lowest counts."""
@@ -79,13 +79,17 @@ class Cancels:
         if len(self._first) > _CANCELS_KEPT:
             self._first.popitem(last=False)
 
-    def begin(self, turn: str, sequence: int) -> bool:
+    def begun_ms(self, turn: str, sequence: int) -> int | None:
+        """When this process first began to send the output, None where it has not."""
+        return self._begun.get((turn, sequence))
+
+    def begin(self, turn: str, sequence: int, now_ms: int) -> bool:
         """Whether the output may be sent; from then on no Cancel hits it, since Discord may have it already."""
         output = (turn, sequence)
         first = self._first.get(turn)
         if output not in self._begun and first is not None and sequence >= first:
             return False
-        self._begun[output] = None
+        self._begun.setdefault(output, now_ms)
         if len(self._begun) > _CANCELS_KEPT:
             self._begun.popitem(last=False)
         return True

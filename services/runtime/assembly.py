@@ -7,6 +7,7 @@ A service says what it is with a `WorkerSpec`. What this builds and ends is the 
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from math import inf
 
 from schemas.topics import Topics
 from services.runtime.claims import Claims
@@ -16,7 +17,7 @@ from services.runtime.errors import ConfigurationError
 from services.runtime.feed import Feed
 from services.runtime.handler import Handler
 from services.runtime.health import Health, ReadyCheck
-from services.runtime.log import Log
+from services.runtime.log import GroupReader, Log
 from services.runtime.logs import get_logger
 from services.runtime.sender import Sender
 from services.runtime.settings import Settings
@@ -41,6 +42,7 @@ class Context:
     incarnation: str
     _claims: Claims | None = None
     _control: Control | None = None
+    reader: GroupReader | None = None
     health: Health = field(default_factory=Health)
     background: list[Background] = field(default_factory=list[Background])
     at_stop: list[Background] = field(default_factory=list[Background])
@@ -58,6 +60,10 @@ class Context:
         if self._control is None:
             raise ConfigurationError("the worker's spec does not ask for control")
         return self._control
+
+    def heartbeat_age_s(self) -> float:
+        """How long ago the worker's group last took this process as a member; see `GroupReader.heartbeat_age_s`."""
+        return inf if self.reader is None else self.reader.heartbeat_age_s()
 
     def add_ready_check(self, name: str, check: ReadyCheck) -> None:
         """Add a condition of /readyz; `check` says what is missing, or None."""
@@ -133,15 +139,17 @@ class Assembly:
         for part in self._readers:
             await part.start()
         context = self.context
+        if self._spec.reads is not None:
+            context.reader = context.log.group(self._spec.reads, self._spec.name)
         handler = await self._spec.build(context)
         for run in context.background:
             self._tasks.add(asyncio.create_task(_awaited(run), name=f"{self._spec.name} background"))
-        if self._spec.reads is not None and handler is not None:
+        if self._spec.reads is not None and context.reader is not None and handler is not None:
             self.feed = Feed(
                 service=self._spec.name,
                 topic=self._spec.reads,
                 log_port=context.log,
-                reader=context.log.group(self._spec.reads, self._spec.name),
+                reader=context.reader,
                 sender=context.sender,
                 handler=handler,
                 topics=context.topics,

@@ -337,9 +337,11 @@ class Feed:
             async with asyncio.timeout(COMMIT_AT_STOP_S):
                 await self.commit()
         await self._reader.stop(leave=leave)
-        await asyncio.wait([running], timeout=max(0.0, ends - asyncio.get_running_loop().time()))
+        # Whoever owns the partitions now tries again what has to be.
         for partition in partitions:
             partition.gone.set()
+        await asyncio.wait([running], timeout=max(0.0, ends - asyncio.get_running_loop().time()))
+        for partition in partitions:
             partition.mailboxes.cancel()
         await asyncio.wait([running], timeout=2.0)
 

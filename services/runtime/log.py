@@ -76,6 +76,13 @@ class GroupReader(Protocol):
         """Commit partition -> next offset to read. False where the group did not take it (a rebalance, an eviction)."""
         ...
 
+    def heartbeat_age_s(self) -> float:
+        """Seconds since the last heartbeat that the group took as a member's was sent; infinite where there is none.
+
+        It is never young before `assigned` has told what a member that was thrown out has lost.
+        """
+        ...
+
     def pause(self, partition: int) -> None:
         """Fetch nothing more of an assigned partition."""
         ...
@@ -131,8 +138,11 @@ class Log(Protocol):
         """A tail that starts with the first record whose timestamp is `since_ms` or later."""
         ...
 
-    def read_to_end(self, topic: str, partitions: Collection[int]) -> AsyncIterator[LogRecord]:
-        """All records of the partitions, from their start up to the end at the time of the call."""
+    def read_to_end(self, topic: str, partitions: Collection[int], *, since_ms: int = 0) -> AsyncIterator[LogRecord]:
+        """All records of the partitions, from the first that is as young as `since_ms` up to their present end.
+
+        May begin earlier where the broker cannot tell the offset of a time. Raises Unavailable while no broker answers.
+        """
         ...
 
     async def ends(self, topic: str, partitions: Collection[int]) -> Mapping[int, int]:

@@ -1,7 +1,7 @@
 """A local Discord, a delivery handler logged in to it, and a log that keeps what it is given."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass, field
 
 import discord
@@ -10,9 +10,12 @@ import pytest
 from schemas.base import Record
 from schemas.inbox import DeliveryReceipt, Outcome
 from schemas.registry import decode
+from services.delivery import take_overs
 from services.delivery.discord_channels import DiscordChannels
+from services.delivery.fence import Fence
 from services.delivery.handler import DeliveryHandler
 from services.delivery.heartbeats import Pace
+from services.delivery.worker import trace
 from services.runtime.discord import RestSession
 from services.runtime.inbound import Inbound, Pending
 from services.runtime.log import Appended, LogRecord, NewRecord
@@ -28,15 +31,29 @@ TURN = "m1"
 
 @dataclass
 class KeptLog:
-    """Stands for the sender: keeps records and acknowledges them at once."""
+    """Stands for the sender and the log: keeps records and acknowledges them at once. All share one `inbox`."""
 
+    inbox: list[NewRecord] = field(default_factory=list)
     records: list[NewRecord] = field(default_factory=list)
+    reads: int = 0
+    deliveries_end: int | None = None
 
     def send(self, new: NewRecord) -> "asyncio.Future[Appended]":
         future: asyncio.Future[Appended] = asyncio.get_running_loop().create_future()
         future.set_result(Appended(partition=0, offset=len(self.records)))
         self.records.append(new)
+        self.inbox.append(new)
         return future
+
+    async def ends(self, topic: str, partitions: Collection[int]) -> dict[int, int]:
+        return {} if self.deliveries_end is None else dict.fromkeys(partitions, self.deliveries_end)
+
+    async def read_to_end(
+        self, topic: str, partitions: Collection[int], *, since_ms: int = 0
+    ) -> AsyncIterator[LogRecord]:
+        self.reads += 1
+        for offset, new in enumerate(self.inbox):
+            yield LogRecord(topic, 0, offset, 0, new.key, new.value, new.headers)
 
     @property
     def receipts(self) -> list[tuple[int, Outcome]]:
@@ -97,6 +114,13 @@ class Delivery:
         self.handler.arrived(inbound)
         await self.handler.handle(inbound)
 
+    async def take_over(self, end: int) -> None:
+        """Own the partition, and know that it ended at `end` when nobody else could send any more."""
+        self.log.deliveries_end = end
+        await self.handler.recover([0])
+        while self.handler._take_overs.may_be_sent(0, end):
+            await asyncio.sleep(0)
+
     def _finish(self) -> None:
         self.finished += 1
 
@@ -116,10 +140,27 @@ async def settings(sandbox: SandboxDiscord) -> Settings:
     return Settings(discord_token=TOKEN, discord_api=address.api_url, discord_gateway=address.gateway_url)
 
 
+@dataclass
+class Heard:
+    """How old the group's last word to the process is."""
+
+    age_s: float = 0.0
+
+
 @pytest.fixture
-async def session(settings: Settings) -> AsyncIterator[RestSession]:
-    """A REST session that is logged in."""
-    rest = RestSession(settings)
+def heard() -> Heard:
+    return Heard()
+
+
+@pytest.fixture
+def fence(heard: Heard) -> Fence:
+    return Fence(lambda: heard.age_s)
+
+
+@pytest.fixture
+async def session(settings: Settings, fence: Fence) -> AsyncIterator[RestSession]:
+    """A REST session that is logged in, as the worker makes it."""
+    rest = RestSession(settings, http_trace=trace(fence))
     running = asyncio.create_task(rest.run())
     while rest.missing() is not None:
         await asyncio.sleep(0)
@@ -132,16 +173,25 @@ StartDelivery = Callable[[], Delivery]
 
 
 @pytest.fixture
-async def start_delivery(sandbox: SandboxDiscord, session: RestSession) -> AsyncIterator[StartDelivery]:
-    """Starts deliveries on one Discord, each with a log and a memory of its own."""
+async def start_delivery(
+    sandbox: SandboxDiscord, session: RestSession, fence: Fence, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[StartDelivery]:
+    """Starts deliveries on one Discord and one inbox, each with a memory of its own."""
+    monkeypatch.setattr(take_overs, "SETTLED_S", 0.0)
     started: list[Delivery] = []
+    inbox: list[NewRecord] = []
 
     def start() -> Delivery:
         clock = LateClock(sandbox.world.state.now_ms)
+        log = KeptLog(inbox)
         handler = DeliveryHandler(
-            lambda: DiscordChannels(session.client()), clock, Pace(beat_s=0.01, cap_s=30, after_message_s=0.01)
+            lambda: DiscordChannels(session.client()),
+            clock,
+            log,  # type: ignore[arg-type]
+            fence,
+            Pace(beat_s=0.01, cap_s=30, after_message_s=0.01),
         )
-        started.append(Delivery(sandbox, handler, KeptLog(), clock))
+        started.append(Delivery(sandbox, handler, log, clock))
         return started[-1]
 
     yield start

@@ -437,3 +437,20 @@ async def test_a_process_serves_once_its_first_partitions_are_recovered(bench: B
 async def test_a_process_that_no_partition_is_left_for_serves_too(bench: Bench) -> None:
     await bench.assign([])
     assert bench.feed.served_once.is_set()
+
+
+async def test_what_waits_for_a_dependency_is_left_to_the_successor_once_the_group_was_left(
+    bench: Bench, channels_of: Any
+) -> None:
+    async def away(_: Inbound) -> None:
+        raise Unavailable("discord", "away", retry_after_s=0.001)
+
+    bench.handler.behaviour = away
+    await bench.assign([0])
+    await recovered(bench)
+    bench.deliver(bench.record(channels_of(0, 1)[0], 1, 0))
+    await bench.handler.until(lambda: bench.handler.begun)
+    async with asyncio.timeout(10):
+        await bench.feed.stop(finish_s=3_600, leave=True)
+    assert bench.group.stopped
+    assert bench.handler.handled == []

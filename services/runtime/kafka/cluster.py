@@ -169,9 +169,16 @@ class KafkaLog:
             on_record=on_record,
         )
 
-    def read_to_end(self, topic: str, partitions: Collection[int]) -> AsyncIterator[LogRecord]:
-        """All records of the partitions up to their present end."""
-        return read_to_end(self._options, self._profile, logical=topic, topic=self._name(topic), partitions=partitions)
+    def read_to_end(self, topic: str, partitions: Collection[int], *, since_ms: int = 0) -> AsyncIterator[LogRecord]:
+        """All records of the partitions from a time up to their present end."""
+        return read_to_end(
+            self._options,
+            self._profile,
+            logical=topic,
+            topic=self._name(topic),
+            partitions=partitions,
+            since_ms=since_ms,
+        )
 
     async def ends(self, topic: str, partitions: Collection[int]) -> Mapping[int, int]:
         """The offset that each partition's next record gets; empty on the embedded broker, which tells it too low."""

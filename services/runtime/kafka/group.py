@@ -13,6 +13,7 @@ from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 from aiokafka.protocol.group import LeaveGroupRequest
 
 from services.runtime.kafka.connection import BrokerProfile, when_reachable
+from services.runtime.kafka.heartbeats import Confirmations
 from services.runtime.log import LogRecord, Members
 from services.runtime.logs import get_logger
 from services.runtime.membership import Membership, kept_partitions
@@ -59,6 +60,7 @@ class KafkaGroupReader(ConsumerRebalanceListener):
             metadata_max_age_ms=60_000,
             partition_assignment_strategy=(assignor,),
         )
+        self._confirmations = Confirmations(self._consumer)
 
     async def start(self, members: Members) -> None:
         """Join; returns before the first assignment."""
@@ -88,6 +90,10 @@ class KafkaGroupReader(ConsumerRebalanceListener):
             return False
         return True
 
+    def heartbeat_age_s(self) -> float:
+        """Seconds since the last confirmed heartbeat was sent; see `services.runtime.kafka.heartbeats`."""
+        return self._confirmations.age_s()
+
     def pause(self, partition: int) -> None:
         """Fetch nothing more of the partition; without effect where it is not ours."""
         if partition in self._owned:
@@ -102,6 +108,7 @@ class KafkaGroupReader(ConsumerRebalanceListener):
 
     async def stop(self, *, leave: bool) -> None:
         """End the membership within a few seconds, whatever the broker does."""
+        self._confirmations.denied()
         with contextlib.suppress(KafkaError, TimeoutError, asyncio.CancelledError):
             async with asyncio.timeout(STOP_BOUND_S):
                 if leave and self._consumer._group_id is not None:
@@ -134,6 +141,7 @@ class KafkaGroupReader(ConsumerRebalanceListener):
         if self._members is None:
             return
         positions = self._members.assigned(partitions, kept)
+        self._confirmations.joined()
         for partition in partitions:
             tp = TopicPartition(self._topic, partition)
             if partition in positions:

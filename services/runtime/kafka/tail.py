@@ -6,11 +6,13 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from functools import partial
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
 
+from services.runtime.errors import Unavailable
 from services.runtime.kafka.connection import BrokerProfile, when_reachable
 from services.runtime.log import LogRecord
 from services.runtime.logs import get_logger
@@ -37,6 +39,21 @@ async def _stop(consumer: AIOKafkaConsumer) -> None:
     with contextlib.suppress(KafkaError, TimeoutError, asyncio.CancelledError):
         async with asyncio.timeout(STOP_BOUND_S):
             await consumer.stop()
+
+
+async def _range(
+    consumer: AIOKafkaConsumer, places: list[TopicPartition], since_ms: int, *, exact_times: bool
+) -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, int]]:
+    """The partitions' ends, and where to begin so that nothing from `since_ms` on is left out."""
+    ends = await consumer.end_offsets(places)
+    if since_ms <= 0 or not exact_times:
+        return ends, await consumer.beginning_offsets(places)
+    found = await consumer.offsets_for_times(dict.fromkeys(places, since_ms))
+    starts: dict[TopicPartition, int] = {}
+    for tp in places:
+        at = found.get(tp)
+        starts[tp] = ends[tp] if at is None else at.offset
+    return ends, starts
 
 
 class KafkaTail:
@@ -69,26 +86,15 @@ class KafkaTail:
         """Find the starting offsets and begin to read in the background."""
         await when_reachable(self._consumer.start)
         self._consumer.assign(self._partitions)
-        ends, starts = await when_reachable(self._starting_offsets)
+        ends, starts = await when_reachable(
+            partial(_range, self._consumer, self._partitions, self._since_ms, exact_times=self._profile.exact_times)
+        )
         for tp in self._partitions:
             self._consumer.seek(tp, starts[tp])
             self._positions[tp.partition] = starts[tp]
             self._goals[tp.partition] = ends[tp]
         self._check_caught_up()
         self._task = asyncio.create_task(self._run(), name=f"tail {self._logical}")
-
-    async def _starting_offsets(self) -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, int]]:
-        """The partitions' ends, and where to begin."""
-        ends = await self._consumer.end_offsets(self._partitions)
-        begins = await self._consumer.beginning_offsets(self._partitions)
-        if not self._profile.exact_times:
-            return ends, {tp: begins[tp] for tp in self._partitions}
-        found = await self._consumer.offsets_for_times(dict.fromkeys(self._partitions, self._since_ms))
-        starts: dict[TopicPartition, int] = {}
-        for tp in self._partitions:
-            at = found.get(tp)
-            starts[tp] = ends[tp] if at is None else at.offset
-        return ends, starts
 
     async def _run(self) -> None:
         while True:
@@ -160,16 +166,16 @@ class KafkaTail:
 
 
 async def read_to_end(
-    options: Mapping[str, Any], profile: BrokerProfile, *, logical: str, topic: str, partitions: Collection[int]
-) -> AsyncIterator[LogRecord]:
-    """All records of the partitions from their start up to their end as it is now."""
+    options: Mapping[str, Any], profile: BrokerProfile, *, logical: str, topic: str, partitions: Collection[int],
+    since_ms: int,
+) -> AsyncIterator[LogRecord]:  # fmt: skip
+    """All records of the partitions from a time up to their end as it is now; raises Unavailable without a broker."""
     consumer = _consumer(options, profile)
-    await consumer.start()
     try:
+        await consumer.start()
         wanted = [TopicPartition(topic, p) for p in partitions]
         consumer.assign(wanted)
-        ends = await consumer.end_offsets(wanted)
-        begins = await consumer.beginning_offsets(wanted)
+        ends, begins = await _range(consumer, wanted, since_ms, exact_times=profile.exact_times)
         open_partitions = {tp for tp in wanted if begins[tp] < ends[tp]}
         for tp in wanted:
             if tp in open_partitions:
@@ -186,6 +192,8 @@ async def read_to_end(
                 if await consumer.position(tp) >= ends[tp]:
                     open_partitions.discard(tp)
                     consumer.pause(tp)
+    except KafkaError as error:
+        raise Unavailable("Kafka", f"{topic} cannot be read ({type(error).__name__})") from error
     finally:
         await _stop(consumer)
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from math import inf
 
 from services.runtime import membership
 from services.runtime.log import Appended, GroupReader, LogRecord, Members, NewRecord, Tail
@@ -78,12 +79,15 @@ class SimulatedLog:
         """A tail of the whole topic."""
         return SimulatedTail(self._cluster, topic, since_ms, on_record)
 
-    async def read_to_end(self, topic: str, partitions: Collection[int]) -> AsyncIterator[LogRecord]:
-        """All records of the partitions up to their present end."""
+    async def read_to_end(
+        self, topic: str, partitions: Collection[int], *, since_ms: int = 0
+    ) -> AsyncIterator[LogRecord]:
+        """All records of the partitions from a time up to their present end."""
         cluster = self._cluster
         await asyncio.sleep(cluster.back_in() + cluster.dice.uniform(0.001, 0.02))
         for partition in partitions:
-            for record in cluster.read(topic, partition, 0, 1_000_000):
+            first = cluster.first_since(topic, partition, since_ms) if since_ms > 0 else 0
+            for record in cluster.read(topic, partition, first, 1_000_000):
                 yield record
 
     async def ends(self, topic: str, partitions: Collection[int]) -> Mapping[int, int]:
@@ -123,6 +127,7 @@ class SimulatedGroupReader:
         self._paused: set[int] = set()
         self._since: dict[int, float] = {}
         self._task: asyncio.Task[None] | None = None
+        self._confirmed = -inf
         self.member_id: str | None = None
 
     async def start(self, members: Members) -> None:
@@ -133,12 +138,15 @@ class SimulatedGroupReader:
     async def _membership(self) -> None:
         await self._ask()
         while True:
-            place = await self._join()
+            place, sent = await self._join()
             self._assigned(place)
+            self._confirmed = sent
             while True:
                 await asyncio.sleep(HEARTBEAT_S)
+                sent = self._cluster.loop.time()
                 await self._ask()
                 answer = self._coordinator.heartbeat(self._group, place.member_id, place.generation)
+                self._confirmed = -inf if answer == "unknown" else sent
                 if answer != "ok":
                     break
             self._place = None
@@ -152,11 +160,14 @@ class SimulatedGroupReader:
         while (away := self._cluster.back_in()) > 0:
             await asyncio.sleep(away)
 
-    async def _join(self) -> Joined:
+    async def _join(self) -> tuple[Joined, float]:
+        """The place, and when the request that was answered with it was sent."""
         while True:
+            sent = self._cluster.loop.time()
             self.member_id, place = self._coordinator.join(self._group, self._instance, self.member_id)
             while place is None:
                 await asyncio.sleep(ASK_AGAIN_S)
+                sent = self._cluster.loop.time()
                 await self._ask()
                 answer = self._coordinator.place(self._group, self.member_id)
                 if answer == "unknown":
@@ -165,7 +176,7 @@ class SimulatedGroupReader:
                 if isinstance(answer, Joined):
                     place = answer
             if place is not None:
-                return place
+                return place, sent
 
     def _revoked(self) -> None:
         if self._members is not None:
@@ -236,6 +247,10 @@ class SimulatedGroupReader:
         await self._ask()
         return self._coordinator.commit(self._group, place.member_id, place.generation, offsets)
 
+    def heartbeat_age_s(self) -> float:
+        """Seconds since the last confirmed heartbeat was sent."""
+        return self._cluster.loop.time() - self._confirmed
+
     def pause(self, partition: int) -> None:
         """Fetch nothing more of the partition."""
         self._paused.add(partition)
@@ -246,6 +261,7 @@ class SimulatedGroupReader:
 
     async def stop(self, *, leave: bool) -> None:
         """End the membership."""
+        self._confirmed = -inf
         if self._task is not None:
             self._task.cancel()
         if leave and self.member_id is not None:

@@ -11,6 +11,7 @@ from typing import TypeVar
 from schemas.deliveries import ClearStopButton, SendText
 from schemas.inbox import Failed, Sent
 from services.context.history import HistoryMessage
+from services.delivery.fence import Fence
 from services.gateway.admission import SeenMessage
 from services.runtime.errors import Unavailable
 from services.sandbox.simulation.cluster import EPOCH_MS, Cluster
@@ -82,8 +83,9 @@ class SimulatedDiscord:
 class SimulatedChannels:
     """Delivery's port; see `services.delivery.channels.Channels`."""
 
-    def __init__(self, discord: SimulatedDiscord) -> None:
+    def __init__(self, discord: SimulatedDiscord, fence: Fence) -> None:
         self._discord = discord
+        self._fence = fence
 
     async def _arrive(self, effect: Callable[[], Result]) -> Result:
         """Send a request: it takes effect later, also without us; the answer may get lost. Raises Unavailable then."""
@@ -104,6 +106,7 @@ class SimulatedChannels:
 
     async def post(self, order: SendText, nonce: str) -> Sent | Failed:
         """Make one message."""
+        self._fence.check()
         return Sent(message_id=str((await self._arrive(lambda: self._discord.take_post(order, nonce))).message_id))
 
     async def find(self, order: SendText, after: str, others: Set[str]) -> Sent | None:
@@ -120,6 +123,7 @@ class SimulatedChannels:
 
     async def clear_stop_button(self, order: ClearStopButton) -> None:
         """Take the button off a message."""
+        self._fence.check()
         await self._arrive(lambda: self._discord.buttons.pop(order.turn, "gone"))
 
     async def show_typing(self, channel: str) -> bool:

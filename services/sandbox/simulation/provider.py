@@ -149,7 +149,11 @@ class SimulatedResponse:
 
 
 def reply_to(messages: list[ChatMessage]) -> str:
-    """Five numbered paragraphs about the last real question; after a request to go on, the rest of them."""
+    """Five paragraphs about the last real question; after a request to go on, the rest of them.
+
+    They are numbered, but every other reply says the same in its second, third and fourth: texts that look alike are what
+    a look into the channel can mistake for one another.
+    """
     question = ""
     said = ""
     for message in messages:
@@ -157,9 +161,10 @@ def reply_to(messages: list[ChatMessage]) -> str:
             said += message.text
         elif message.role == "user" and not message.text.startswith(CONTINUE_MARK):
             question, said = message.text, ""
+    alike = question[-1:] in "13579"
+    numbers = [2 if alike and 2 <= number <= 4 else number for number in range(1, PARAGRAPHS + 1)]
     whole = "\n\n".join(
-        f"{number}. {question[-40:]} " + " ".join(f"w{number}-{word}" for word in range(12))
-        for number in range(1, PARAGRAPHS + 1)
+        f"{number}. {question[-40:]} " + " ".join(f"w{number}-{word}" for word in range(12)) for number in numbers
     )
     if not messages[-1].text.startswith(CONTINUE_MARK):
         return whole

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 
 from services.context.worker import Prompter
+from services.delivery.fence import Fence
 from services.delivery.handler import DeliveryHandler
 from services.gateway.intake import Intake
 from services.gateway.recent import read_recent
@@ -57,7 +58,8 @@ def spec_of(
         return Prompter(context.settings, SimulatedHistory(discord))
 
     async def delivery(context: Context) -> Handler:
-        handler = DeliveryHandler(lambda: SimulatedChannels(discord), context.clock)
+        fence = Fence(context.heartbeat_age_s)
+        handler = DeliveryHandler(lambda: SimulatedChannels(discord, fence), context.clock, context.log, fence)
         context.on_stop(handler.close)
         return handler
 
