@@ -7,7 +7,7 @@ terminal: a stream ends with exactly one of them.
 
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, SkipValidation
 
 from schemas.base import Model
 
@@ -55,7 +55,7 @@ class Usage(Model):
     cache_write_tokens: int | None = None
     reasoning_tokens: int | None = None
     total_tokens: int | None = None
-    raw: dict[str, JsonValue] | None = None
+    raw: dict[str, SkipValidation[JsonValue]] | None = None
 
 
 class FunctionCall(Model):

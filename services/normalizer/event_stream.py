@@ -42,7 +42,7 @@ class EventStream:
     def __init__(
         self, dialect: StreamDialect, family: Family, *, http_status: int = 200, content_type: str = ""
     ) -> None:
-        """`dialect` is a fresh one, `family` says what an error means; the rest is what the answer's head said."""
+        """`dialect` is a fresh one, `family` says what a refusal means; the rest is what the answer's head said."""
         self.over = False
         self._family = family
         self._dialect = dialect
@@ -62,15 +62,12 @@ class EventStream:
             if self._refused:
                 return []
         self._room -= len(data)
-        found = self._parser.feed(data if self._room >= 0 else data[: self._room])
         out: list[Event] = []
-        if found:
+        for event in self._parser.feed(data if self._room >= 0 else data[: self._room]):
             self._body = None
-            read = self._dialect.read
-            for event in found:
-                read(event, out)
-                if out and isinstance(out[-1], _INSIDE):
-                    return self._ended(out)
+            self._dialect.read(event, out)
+            if out and isinstance(out[-1], _INSIDE):
+                return self._ended(out)
         if self._parser.overflowed:
             message = f"one event of more than {MAX_EVENT_BYTES} bytes"
             out.append(Failed(stream_error("event_too_large", message, retryable=False)))
@@ -107,8 +104,6 @@ class EventStream:
         """Put what the dialect held back before the terminal event."""
         self.over = True
         end = out.pop()
-        if isinstance(end, Failed) and end.payload is not None:
-            end = Failed(event_error(end.payload, (end.error.original or "").encode(), self._family))
         self._dialect.close(out)
         out.append(end)
         return out

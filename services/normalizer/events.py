@@ -98,13 +98,9 @@ class EndMark(msgspec.Struct, frozen=True, gc=False):
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """The provider reported an error inside the stream, or the stream cannot be read.
-
-    `payload`: what the provider reported, whose class depends on the provider as well; None for a failure of ours.
-    """
+    """The provider reported an error inside the stream, or the stream cannot be read."""
 
     error: ProviderError
-    payload: object = None
 
 
 class Cut(msgspec.Struct, frozen=True, gc=False):

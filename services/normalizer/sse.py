@@ -52,9 +52,42 @@ class SseParser:
         self._data: list[bytes] = []
         self._data_size = 0
         self._block_is_empty = True
+        self._is_between = False
 
     def feed(self, data: bytes) -> list[SseEvent]:
         """Events that these bytes complete, in order."""
+        if self._is_between and (event := self._only(data)) is not None:
+            self.events += 1
+            return [event]
+        out = self._feed(data)
+        self._is_between = self._block_is_empty and not (
+            self._tail or self._skip_lf or self._data or self._head is not None or self.overflowed
+        )
+        return out
+
+    def _only(self, data: bytes) -> SseEvent | None:
+        """The event of a read that is one whole block of the usual form and nothing else, as most reads are."""
+        if data.find(b"\r") >= 0:
+            data = data.replace(b"\r\n", b"\n")
+            if data.find(b"\r") >= 0:
+                return None
+        lines = data.split(b"\n", 4)
+        size = len(lines)
+        if size == 3:
+            line, blank, rest = lines
+            name = b""
+        elif size == 4:
+            name, line, blank, rest = lines
+            if not name.startswith(b"event: "):
+                return None
+            name = name[7:]
+        else:
+            return None
+        if blank or rest or not line.startswith(b"data: ") or len(data) > self._max:
+            return None
+        return SseEvent(name, line[6:], self._last_id)
+
+    def _feed(self, data: bytes) -> list[SseEvent]:
         if self._head is not None:
             data = self._strip_bom(data)
         if self._skip_lf and data:

@@ -37,7 +37,7 @@ class StreamNormalizer:
         """
         made = DIALECTS[dialect] if guards else PLAIN.get(dialect, DIALECTS[dialect])
         family = family_of(dialect, provider)
-        self._events = EventStream(made(), family, http_status=http_status, content_type=content_type)
+        self._events = EventStream(made(family), family, http_status=http_status, content_type=content_type)
         self._assembly = Assembly(model)
 
     @property

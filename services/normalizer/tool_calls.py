@@ -41,11 +41,13 @@ class ToolCalls:
 
     def add(self, delta: ToolCallDelta) -> None:
         """Take a piece; it costs the same however long the call is."""
-        call = self._calls.setdefault(delta.slot, _Call())
-        call.id = call.id or delta.id
-        call.name = call.name or delta.name
+        call = self._calls.get(delta.slot)
+        if call is None:
+            call = self._calls[delta.slot] = _Call()
         if delta.arguments:
             call.pieces.append(delta.arguments)
+        call.id = call.id or delta.id
+        call.name = call.name or delta.name
         if delta.given is not None:
             call.given = delta.given
         call.signature = call.signature or delta.signature

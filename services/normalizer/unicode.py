@@ -7,11 +7,15 @@ each. UTF-8, and so every later record, cannot hold a lone half.
 import math
 from typing import Any
 
+import orjson
+
 _MAX_DEPTH = 100
 
 
 def is_clean(text: str) -> bool:
     """No surrogates in it."""
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -31,6 +35,19 @@ def clean_json(value: Any, depth: int = _MAX_DEPTH) -> Any:
 
     Raises ValueError when the value is deeper or holds a number that JSON cannot write.
     """
+    return value if _is_fit(value) else _cleaned(value, depth)
+
+
+def _is_fit(value: Any) -> bool:
+    """Nothing in the value needs a closer look: the fast writer refuses surrogates, and writes odd numbers as null."""
+    try:
+        text = orjson.dumps(value)
+    except (TypeError, ValueError):
+        return False
+    return b"null" not in text and text.count(b"[") + text.count(b"{") <= _MAX_DEPTH
+
+
+def _cleaned(value: Any, depth: int) -> Any:
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, float) and not math.isfinite(value):
@@ -38,9 +55,9 @@ def clean_json(value: Any, depth: int = _MAX_DEPTH) -> Any:
     if isinstance(value, list | dict) and depth == 0:
         raise ValueError("nested too deeply")
     if isinstance(value, list):
-        return [clean_json(one, depth - 1) for one in value]  # pyright: ignore[reportUnknownVariableType]
+        return [_cleaned(one, depth - 1) for one in value]  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, dict):
-        return {clean(key): clean_json(one, depth - 1) for key, one in value.items()}  # pyright: ignore
+        return {clean(key): _cleaned(one, depth - 1) for key, one in value.items()}  # pyright: ignore
     return value
 
 

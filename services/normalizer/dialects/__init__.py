@@ -15,6 +15,7 @@ from services.normalizer.dialects.google import Google
 from services.normalizer.dialects.novelai import NovelAI
 from services.normalizer.dialects.openai_chat import OpenAIChat
 from services.normalizer.dialects.openai_responses import OpenAIResponses
+from services.normalizer.errors.families import Family
 from services.normalizer.events import Event
 from services.normalizer.sse import SseEvent
 
@@ -36,7 +37,7 @@ class StreamDialect(Protocol):
         ...
 
 
-DIALECTS: Mapping[Dialect, Callable[[], StreamDialect]] = {
+DIALECTS: Mapping[Dialect, Callable[[Family], StreamDialect]] = {
     "openai-chat": OpenAIChat,
     "openai-responses": OpenAIResponses,
     "anthropic": Anthropic,
@@ -44,5 +45,5 @@ DIALECTS: Mapping[Dialect, Callable[[], StreamDialect]] = {
     "novelai": NovelAI,
 }
 
-PLAIN: Mapping[Dialect, Callable[[], StreamDialect]] = {"openai-chat": partial(OpenAIChat, read_details=False)}
+PLAIN: Mapping[Dialect, Callable[[Family], StreamDialect]] = {"openai-chat": partial(OpenAIChat, read_details=False)}
 """The dialects that read less where the result is to be what the provider's SDK makes of a stream."""

@@ -10,10 +10,11 @@ from typing import Any
 import msgspec
 
 from schemas.chunks import FinishReason
-from services.normalizer.decode import PayloadDecoder, count, is_object, merged
+from services.normalizer.decode import UNREADABLE, PayloadDecoder, count, is_object, merged
 from services.normalizer.dialects.anthropic_blocks import Block, Blocks
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.errors import stream_error
+from services.normalizer.errors.families import Family
 from services.normalizer.events import EndMark, Event, Failed, Finish, Start, TextDelta, ToolCallDelta, UsageReport
 from services.normalizer.sse import SseEvent
 
@@ -55,13 +56,15 @@ class _Payload(msgspec.Struct):
 
 
 _PAYLOAD = PayloadDecoder(_Payload)
+_STRICT = _PAYLOAD.strict
 
 
 class Anthropic:
     """Reads one messages stream."""
 
-    def __init__(self) -> None:
+    def __init__(self, family: Family) -> None:
         self.finished = False
+        self._family = family
         self._started = False
         self._message_id: str | None = None
         self._blocks = Blocks()
@@ -69,9 +72,12 @@ class Anthropic:
 
     def read(self, event: SseEvent, out: list[Event]) -> None:
         """Append what this event says."""
-        payload = _PAYLOAD.decode(event.data)
+        try:
+            payload = _STRICT(event.data)
+        except UNREADABLE:
+            payload = _PAYLOAD.fitted(event.data)
         if payload is None:
-            read_odd(event, out)
+            read_odd(event, out, self._family)
             return
         kind = payload.type
         if kind == "content_block_delta":
@@ -93,7 +99,7 @@ class Anthropic:
         elif kind == "message_stop":
             out.append(EndMark())
         elif kind == "error" or payload.error or event.name == b"error":
-            read_odd(event, out)
+            read_odd(event, out, self._family)
 
     def close(self, out: list[Event]) -> None:
         """Append the blocks that never closed, and the usage."""

@@ -14,6 +14,7 @@ from schemas.chunks import FinishReason, ProviderError
 from services.normalizer.decode import UNREADABLE, PayloadDecoder, count, is_object, word
 from services.normalizer.dialects.google_parts import Parts
 from services.normalizer.dialects.odd_events import read_odd
+from services.normalizer.errors.families import Family
 from services.normalizer.events import Event, Failed, Finish, Start, UsageReport
 from services.normalizer.sse import SseEvent
 
@@ -73,13 +74,15 @@ class _Chunk(msgspec.Struct):
 
 
 _CHUNK = PayloadDecoder(_Chunk)
+_STRICT = _CHUNK.strict
 
 
 class Google:
     """Reads one stream of candidates; only candidate 0 counts."""
 
-    def __init__(self) -> None:
+    def __init__(self, family: Family) -> None:
         self.finished = False
+        self._family = family
         self._model = ""
         self._response_id = ""
         self._usage: msgspec.Raw | None = None
@@ -88,16 +91,17 @@ class Google:
 
     def read(self, event: SseEvent, out: list[Event]) -> None:
         """Append what this event says."""
-        chunk = _CHUNK.decode(event.data)
+        try:
+            chunk = _STRICT(event.data)
+        except UNREADABLE:
+            chunk = _CHUNK.fitted(event.data)
         if chunk is None or chunk.error or event.name == b"error":
-            read_odd(event, out)
+            read_odd(event, out, self._family)
             return
-        if chunk.model and chunk.model != self._model:
-            self._model = chunk.model
-            out.append(Start(model=chunk.model))
-        if chunk.response_id and not self._response_id:
-            self._response_id = chunk.response_id
-            out.append(Start(response_id=chunk.response_id))
+        if (chunk.model and chunk.model != self._model) or (chunk.response_id and not self._response_id):
+            self._model = chunk.model or self._model
+            self._response_id = self._response_id or chunk.response_id or ""
+            out.append(Start(self._model, self._response_id))
         if chunk.usage:
             self._keep_usage(chunk.usage)
         if chunk.feedback and (blocked := _blocked(chunk.feedback)) is not None:

@@ -13,6 +13,7 @@ import msgspec
 from schemas.chunks import FinishReason
 from services.normalizer.decode import PayloadDecoder, count, is_object
 from services.normalizer.dialects.odd_events import read_odd
+from services.normalizer.errors.families import Family
 from services.normalizer.events import EndMark, Event, Finish, Start, TextDelta, UsageReport
 from services.normalizer.sse import SseEvent
 
@@ -42,8 +43,9 @@ _PAYLOAD = PayloadDecoder(_Payload)
 class NovelAI:
     """Reads one stream of either endpoint; they are told apart by the payloads."""
 
-    def __init__(self) -> None:
+    def __init__(self, family: Family) -> None:
         self.finished = False
+        self._family = family
         self._started = False
         self._usage: dict[str, Any] | None = None
 
@@ -54,7 +56,7 @@ class NovelAI:
             return
         payload = _PAYLOAD.decode(event.data)
         if payload is None or payload.error or payload.message or event.name == b"error":
-            read_odd(event, out)
+            read_odd(event, out, self._family)
             return
         if not self._started and (payload.model or payload.id):
             self._started = True

@@ -2,12 +2,13 @@
 
 from services.normalizer.decode import UNREADABLE, is_array, is_object, loads
 from services.normalizer.errors import event_error, stream_error
+from services.normalizer.errors.families import Family
 from services.normalizer.events import Event, Failed
 from services.normalizer.sse import SseEvent
 
 
-def read_odd(event: SseEvent, out: list[Event]) -> None:
-    """Append the failure that this event reports or is; nothing for an event without data."""
+def read_odd(event: SseEvent, out: list[Event], family: Family) -> None:
+    """Append the failure that this event reports or is, by the family's rules; nothing for an event without data."""
     data = event.data.strip()
     if not data or data == b"[DONE]":
         return
@@ -22,4 +23,4 @@ def read_odd(event: SseEvent, out: list[Event]) -> None:
     if is_array(payload) and payload:
         payload = payload[0]
     if is_object(payload) or isinstance(payload, str):
-        out.append(Failed(event_error(payload, event.data), payload))
+        out.append(Failed(event_error(payload, event.data, family)))

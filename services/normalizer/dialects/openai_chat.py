@@ -11,13 +11,14 @@ from typing import Any
 
 import msgspec
 
-from services.normalizer.decode import PayloadDecoder, is_array, is_object, merged, word
+from services.normalizer.decode import UNREADABLE, PayloadDecoder, is_array, is_object, merged, word
 from services.normalizer.dialects import chat_ends
 from services.normalizer.dialects.chat_reasoning import Reasoning
 from services.normalizer.dialects.chat_tools import FunctionPart, ToolPart, ToolSlots
 from services.normalizer.dialects.chat_usage import usage_report
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.errors import event_error
+from services.normalizer.errors.families import Family
 from services.normalizer.events import EndMark, Event, Failed, Finish, Served, ServerToolUse, Start, TextDelta
 from services.normalizer.sse import SseEvent
 
@@ -59,14 +60,19 @@ class _Chunk(msgspec.Struct):
 
 
 _CHUNK = PayloadDecoder(_Chunk)
+_STRICT = _CHUNK.strict
 
 
 class OpenAIChat:
     """Reads one chat completion stream; only choice 0 counts."""
 
-    def __init__(self, *, read_details: bool = True) -> None:
-        """`read_details`: readable text that comes in `reasoning_details` alone is thinking; the SDK passes over it."""
+    def __init__(self, family: Family, *, read_details: bool = True) -> None:
+        """`family`: whose rules for errors hold.
+
+        `read_details`: readable text that comes in `reasoning_details` alone is thinking; the SDK passes over it.
+        """
         self.finished = False
+        self._family = family
         self._model = ""
         self._response_id = ""
         self._provider = ""
@@ -77,19 +83,20 @@ class OpenAIChat:
 
     def read(self, event: SseEvent, out: list[Event]) -> None:
         """Append what this event says."""
-        chunk = _CHUNK.decode(event.data)
+        try:
+            chunk = _STRICT(event.data)
+        except UNREADABLE:
+            chunk = _CHUNK.fitted(event.data)
         if chunk is None or event.name == b"error":
             if event.data.strip() == b"[DONE]":
                 out.append(EndMark())
             else:
-                read_odd(event, out)
+                read_odd(event, out, self._family)
             return
-        if chunk.model and chunk.model != self._model:
-            self._model = chunk.model
-            out.append(Start(model=chunk.model))
-        if not self._response_id and chunk.id:
-            self._response_id = chunk.id
-            out.append(Start(response_id=chunk.id))
+        if (chunk.model and chunk.model != self._model) or (chunk.id and not self._response_id):
+            self._model = chunk.model or self._model
+            self._response_id = self._response_id or chunk.id or ""
+            out.append(Start(self._model, self._response_id))
         if chunk.provider and not self._provider:
             self._provider = chunk.provider
             out.append(Served(chunk.provider))
@@ -98,7 +105,7 @@ class OpenAIChat:
         if chunk.x_groq is not None:
             self._count(chunk.x_groq.usage)
         if chunk.error or chunk.kind == "error" or (chunk.choices is None and isinstance(chunk.message, str)):
-            read_odd(event, out)
+            read_odd(event, out, self._family)
             return
         failure: Failed | None = None
         for choice in chunk.choices or ():
@@ -107,8 +114,7 @@ class OpenAIChat:
                     self._read_delta(choice.delta, out)
                 failure = self._read_end(choice, out) or failure
         if chunk.x_groq is not None and chunk.x_groq.error:
-            payload = {"error": chunk.x_groq.error}
-            failure = Failed(event_error(payload, event.data), payload)
+            failure = Failed(event_error({"error": chunk.x_groq.error}, event.data, self._family))
         if failure is not None:
             out.append(failure)
 
@@ -123,7 +129,7 @@ class OpenAIChat:
         if choice.usage:
             self._count(choice.usage)
         if choice.error:
-            return Failed(event_error(choice.error, msgspec.json.encode(choice.error)), choice.error)
+            return Failed(event_error(choice.error, msgspec.json.encode(choice.error), self._family))
         raw = choice.finish_reason
         if raw and raw != "null":
             self.finished = True

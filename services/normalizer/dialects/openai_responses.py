@@ -11,10 +11,11 @@ from typing import Any
 import msgspec
 
 from schemas.chunks import FinishReason
-from services.normalizer.decode import PayloadDecoder, count, is_array, is_object, word
+from services.normalizer.decode import UNREADABLE, PayloadDecoder, count, is_array, is_object, word
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.dialects.responses_items import Items
 from services.normalizer.errors import event_error
+from services.normalizer.errors.families import Family
 from services.normalizer.events import EndMark, Event, Failed, Finish, Start, TextDelta, ThinkingDelta, UsageReport
 from services.normalizer.sse import SseEvent
 
@@ -51,6 +52,7 @@ class _Payload(msgspec.Struct):
 
 
 _PAYLOAD = PayloadDecoder(_Payload)
+_STRICT = _PAYLOAD.strict
 _TEXT_DELTAS = frozenset({"response.output_text.delta", "response.refusal.delta"})
 _RAW_THOUGHT_DELTAS = frozenset({"response.reasoning_text.delta", "response.reasoning.delta"})
 _SUMMARY_DELTAS = frozenset({"response.reasoning_summary_text.delta", "response.reasoning_summary.delta"})
@@ -60,8 +62,9 @@ _TERMINAL = frozenset({"response.completed", "response.incomplete", "response.fa
 class OpenAIResponses:
     """Reads one responses stream."""
 
-    def __init__(self) -> None:
+    def __init__(self, family: Family) -> None:
         self.finished = False
+        self._family = family
         self._model = ""
         self._response_id = ""
         self._usage: dict[str, Any] | None = None
@@ -69,9 +72,12 @@ class OpenAIResponses:
 
     def read(self, event: SseEvent, out: list[Event]) -> None:
         """Append what this event says."""
-        payload = _PAYLOAD.decode(event.data)
+        try:
+            payload = _STRICT(event.data)
+        except UNREADABLE:
+            payload = _PAYLOAD.fitted(event.data)
         if payload is None:
-            read_odd(event, out)
+            read_odd(event, out, self._family)
             return
         kind = payload.type or event.name.decode("utf-8", "replace")
         if kind in _TEXT_DELTAS:
@@ -90,7 +96,7 @@ class OpenAIResponses:
         elif payload.response is not None:
             self._read_response(kind, payload.response, out)
         elif kind == "error" or payload.error or event.name == b"error":
-            read_odd(event, out)
+            read_odd(event, out, self._family)
 
     def close(self, out: list[Event]) -> None:
         """Append the usage, which is complete only now."""
@@ -126,12 +132,10 @@ class OpenAIResponses:
                 return
 
     def _read_response(self, kind: str, response: _Response, out: list[Event]) -> None:
-        if response.model and response.model != self._model:
-            self._model = response.model
-            out.append(Start(model=response.model))
-        if response.id and not self._response_id:
-            self._response_id = response.id
-            out.append(Start(response_id=response.id))
+        if (response.model and response.model != self._model) or (response.id and not self._response_id):
+            self._model = response.model or self._model
+            self._response_id = self._response_id or response.id or ""
+            out.append(Start(self._model, self._response_id))
         if is_object(response.usage):
             self._usage = response.usage
         if kind not in _TERMINAL:
@@ -142,8 +146,8 @@ class OpenAIResponses:
         status = response.status or kind.removeprefix("response.")
         if kind == "response.failed" or response.error:
             out.append(Finish("error", status))
-            error = event_error(response.error or {}, msgspec.json.encode(response.error))
-            out.append(Failed(error, response.error or {}))
+            error = response.error or {}
+            out.append(Failed(event_error(error, msgspec.json.encode(error), self._family)))
             return
         out.append(Finish(_reason(kind, response), status))
         out.append(EndMark())
