@@ -20,11 +20,14 @@ def run(
         typer.Option(metavar="PATH", help="A JSON list of {name, description, parameters}: the tools on offer."),
     ] = None,
     provider: Annotated[str | None, typer.Option(help="Whose stream it is; the dialect's own if unset.")] = None,
+    events: Annotated[bool, typer.Option("--events", help="Print the canonical events, one a line.")] = False,
 ) -> None:
     """Normalize recorded provider streams, and print one JSON object a file.
 
     Each object has text, thinking, thinking_signature, tool_calls, server_tool_calls, finish_reason, finish_reason_raw,
-    usage, model, error, serving_provider and batches (how many reads gave something).
+    usage, model, error, serving_provider and batches (how many reads gave something). With
+    --events each line is one canonical event, before the guards, and its file: start, text_delta, thinking_delta,
+    toolcall_delta, server_toolcall, then done or error.
 
     Exits with 0 also where a stream holds an error, and with 2 for wrong usage.
 
@@ -32,7 +35,7 @@ def run(
     Examples:
       odradek normalize --dialect openai-chat reply.sse
       curl -N https://... | odradek normalize --dialect anthropic -
-      odradek normalize --dialect google --split random:7 a.sse b.sse
+      odradek normalize --dialect google --split random:7 --events a.sse b.sse
       odradek normalize --dialect openai-chat --provider custom --known-tools tools.json reply.sse
     """
     from services.cli.normalize_report import Request, report
@@ -46,5 +49,5 @@ def run(
         known_tools=known_tools,
         provider=provider,
     )
-    for line in report(request, files):
+    for line in report(request, files, events=events):
         print(line)

@@ -11,6 +11,7 @@ from typing import Any, get_args
 import orjson
 
 from schemas.chunks import Dialect, DoneMetadata, FunctionCall, Usage
+from services.normalizer.canonical import CanonicalStream
 from services.normalizer.decode import is_array, word
 from services.normalizer.endings import ConnectionReset, Ending, EndOfFile
 from services.normalizer.reply import Reply
@@ -76,11 +77,14 @@ class Request:
         )
 
 
-def report(request: Request, files: Iterable[str]) -> Iterator[str]:
-    """A line a file. Raises ConfigurationError for a file that cannot be read."""
+def report(request: Request, files: Iterable[str], *, events: bool) -> Iterator[str]:
+    """A line a file, or a line an event. Raises ConfigurationError for a file that cannot be read."""
     for name in files:
         data = _read(name)
-        yield _line({"file": name, **_result(request, data)})
+        if events:
+            yield from _events(request, name, data)
+        else:
+            yield _line({"file": name, **_result(request, data)})
 
 
 def _result(request: Request, data: bytes) -> dict[str, Any]:
@@ -115,6 +119,15 @@ def _call(call: FunctionCall) -> dict[str, Any]:
         "arguments_raw": call.raw_arguments,
         "thought_signature": call.thought_signature,
     }
+
+
+def _events(request: Request, name: str, data: bytes) -> Iterator[str]:
+    stream = CanonicalStream(request.dialect, "", provider=request.provider, content_type=request.content_type)
+    for piece in request.cut(data):
+        for event in stream.feed(piece):
+            yield _line({"file": name, **event})
+    for event in stream.flush(request.ending):
+        yield _line({"file": name, **event})
 
 
 def _cutter(split: str) -> Callable[[bytes], Iterator[bytes]]:

@@ -69,6 +69,11 @@ class ToolCalls:
         return FinishedCalls(calls, unreadable)
 
 
+def made_id(position: int) -> str:
+    """The id of a call that the provider gave none, by its position among the calls of its stream."""
+    return f"call_{position}"
+
+
 @dataclass(frozen=True, slots=True)
 class _Arguments:
     args: dict[str, Any]
@@ -77,7 +82,7 @@ class _Arguments:
 
 def _finished(call: _Call, position: int, raw: str, found: _Arguments) -> FunctionCall:
     return FunctionCall(
-        id=clean(call.id) or f"call_{position}",
+        id=clean(call.id) or made_id(position),
         name=clean(call.name),
         args=found.args,
         arguments_truncated=found.truncated,

@@ -146,7 +146,7 @@ class OpenAIResponses:
         status = response.status or kind.removeprefix("response.")
         if kind == "response.failed" or response.error:
             out.append(Finish("error", status))
-            error = response.error or {}
+            error: object = response.error or {}
             out.append(Failed(event_error(error, msgspec.json.encode(error), self._family)))
             return
         out.append(Finish(_reason(kind, response), status))
