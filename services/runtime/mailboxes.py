@@ -1,6 +1,8 @@
-"""Mailboxes: the records of one channel wait here for their turn, while other channels of the partition go on.
+"""Mailboxes: the records of one channel wait here for their turn, while other channels go on.
 
-A mailbox has a task only while it has work, so idle channels cost nothing.
+A mailbox has a task only while it has work, so idle channels cost nothing. Between two records it lets the other
+mailboxes have theirs, or a channel with a thousand records would hold up the whole process with a handler that never
+waits.
 """
 
 import asyncio
@@ -44,6 +46,8 @@ class Mailboxes:
                     await self._process(inbound, pending)
                 except Exception:
                     log.exception("defect in a worker, its record stays unfinished", channel=channel)
+                if queue:
+                    await asyncio.sleep(0)
         finally:
             # Only this task's own queue: after `drop`, the channel may have a new one.
             if self._waiting.get(channel) is queue:

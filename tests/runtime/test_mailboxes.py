@@ -115,3 +115,18 @@ async def until(condition: Callable[[], object]) -> None:
             return
         await asyncio.sleep(0)
     raise AssertionError("never came true")
+
+
+async def test_a_channel_with_many_records_lets_another_have_its_turn_though_its_handler_never_waits() -> None:
+    done: list[tuple[str, int]] = []
+
+    async def process(inbound: Inbound, pending: Pending) -> None:
+        done.append(inbound.what)  # type: ignore[attr-defined]
+
+    mailboxes = Mailboxes(process)
+    for number in range(100):
+        mailboxes.put(*fake("flooded", number))
+    mailboxes.put(*fake("quiet", 0))
+    await mailboxes.idle()
+    assert done.index(("quiet", 0)) <= 1
+    assert [number for name, number in done if name == "flooded"] == list(range(100))
