@@ -3,21 +3,26 @@
 A live message goes to the log in the very step in which it arrives. A channel that may have a gap (after a connect, or
 because the log took no more) is *behind*: its live messages wait until its history has been read from the watermark on.
 Whatever is read twice has the same id, and the fold drops the second.
+
+A channel that gets more messages at once than people write is written at a pace, and what is over waits here: every
+message costs all workers something, and they work for other channels too.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Coroutine
 from typing import Protocol
 
 import discord
 
 from schemas.inbox import FoldSettings, MessageReceived
 from services.gateway.admission import SeenMessage, admit, inbox_record
-from services.gateway.metrics import BACKFILLED, BACKFILLS_FAILED, RECEIVED, UNACKNOWLEDGED
+from services.gateway.metrics import BACKFILLED, BACKFILLS_FAILED, PACED, RECEIVED, UNACKNOWLEDGED
 from services.gateway.watermarks import Watermarks
 from services.runtime.discord import UNREACHABLE
 from services.runtime.log import Appended, NewRecord
 from services.runtime.logs import get_logger
+from services.runtime.pace import Pace
 
 logger = get_logger("gateway.intake")
 
@@ -28,6 +33,9 @@ _AT_ONCE = 5
 _TRIES = 4
 _HELD = 2_000
 _BEHIND = 1_000
+_AT_ONCE_A_CHANNEL = 20
+_EVERY_S = 0.05
+_PACED = 2_000
 _OVERLAP = 5_000 << 22  # 5 s of ids: Discord may tell of near-simultaneous messages out of order
 
 Send = Callable[[NewRecord], "asyncio.Future[Appended]"]
@@ -44,7 +52,7 @@ class History(Protocol):
 class Intake:
     """One gateway process's way into the inbox. `limit`: messages that may wait for the log's acknowledgement.
 
-    `rules_version` is stamped on every message; the turn keeps it.
+    `rules_version` is stamped on every message; the turn keeps it. `pace`: how fast one channel's messages are written.
     """
 
     def __init__(
@@ -55,6 +63,7 @@ class Intake:
         limit: int = 1_000,
         retry_s: float = 1.0,
         rules_version: int = 1,
+        pace: Pace | None = None,
     ) -> None:
         self._rules_version = rules_version
         self._send = send
@@ -71,6 +80,8 @@ class Intake:
         self._behind: dict[int, _Behind] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._reading = asyncio.Semaphore(_AT_ONCE)
+        self._pace = pace or Pace(burst=_AT_ONCE_A_CHANNEL, every_s=_EVERY_S)
+        self._paced: dict[str, deque[MessageReceived]] = {}
 
     def connected(self, bot_id: int, history: History) -> None:
         """A new session has begun: events may be missing, so the channels that were active last are read again."""
@@ -95,13 +106,17 @@ class Intake:
                 self._hold(behind, message)
 
     async def close(self) -> None:
-        """End what is being read; its channels are read again by the next process."""
+        """End what is being read; its channels are read again by the next process. What waits for its pace is written."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        for waiting in self._paced.values():
+            for received in waiting:
+                self._write(received)
+        self._paced = {}
 
     async def caught_up(self) -> None:
-        """Wait until no channel is behind."""
+        """Wait until no channel is behind and no message waits for its pace."""
         while self._tasks:
             await asyncio.wait(self._tasks)
 
@@ -110,6 +125,32 @@ class Intake:
         self._watermarks.saw(message.channel_id, message.guild_id, message.id, addressed=received is not None)
         if received is None:
             return
+        waiting = self._paced.get(received.channel_id)
+        if waiting is None:
+            now_s = asyncio.get_running_loop().time()
+            if self._pace.wait_s(received.channel_id, now_s) == 0:
+                self._pace.took(received.channel_id, now_s)
+                self._write(received)
+                return
+            waiting = self._paced[received.channel_id] = deque()
+            self._spawn(self._write_at_pace(received.channel_id, waiting), f"pace {received.channel_id}")
+        PACED.inc()
+        waiting.append(received)
+        if sum(map(len, self._paced.values())) > _PACED:
+            # None is lost, and none overtakes another one of its channel.
+            self._write(waiting.popleft())
+
+    async def _write_at_pace(self, channel_id: str, waiting: deque[MessageReceived]) -> None:
+        loop = asyncio.get_running_loop()
+        while waiting:
+            await asyncio.sleep(self._pace.wait_s(channel_id, loop.time()))
+            await self._space.wait()
+            if waiting:
+                self._pace.took(channel_id, loop.time())
+                self._write(waiting.popleft())
+        del self._paced[channel_id]
+
+    def _write(self, received: MessageReceived) -> None:
         RECEIVED.labels(received.source).inc()
         self._unacknowledged += 1
         UNACKNOWLEDGED.set(self._unacknowledged)
@@ -138,13 +179,16 @@ class Intake:
             behind.incomplete = True
         elif len(self._behind) < _BEHIND:
             behind = self._behind[channel_id] = _Behind(channel_id, guild_id, seen)
-            task = asyncio.create_task(self._catch_up(behind), name=f"catch up {channel_id}")
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._spawn(self._catch_up(behind), f"catch up {channel_id}")
         else:
             BACKFILLS_FAILED.inc()
             logger.error("too many channels are behind; a message is lost", channel=str(channel_id))
         return behind
+
+    def _spawn(self, work: Coroutine[None, None, None], name: str) -> None:
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _catch_up(self, behind: "_Behind") -> None:
         after = max(0, behind.seen - _OVERLAP)

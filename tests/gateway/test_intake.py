@@ -10,6 +10,7 @@ from schemas.headers import HeaderReader
 from services.gateway.admission import SeenMessage
 from services.gateway.intake import PAGE, Intake
 from services.gateway.watermarks import Watermarks
+from services.runtime.pace import Pace
 
 BOT = 42
 STEP = 1 << 22
@@ -64,8 +65,9 @@ def forbidden() -> discord.Forbidden:
     return discord.Forbidden(Answer(), {"code": 50001, "message": "Missing Access"})  # type: ignore[arg-type]
 
 
-def intake_of(log, watermarks: Watermarks | None = None, limit: int = 1_000) -> Intake:
-    return Intake(log.send, watermarks or Watermarks(), limit=limit, retry_s=0.001)
+def intake_of(log, watermarks: Watermarks | None = None, limit: int = 1_000, burst: int = 10_000) -> Intake:
+    pace = Pace(burst=burst, every_s=0.001)
+    return Intake(log.send, watermarks or Watermarks(), limit=limit, retry_s=0.001, pace=pace)
 
 
 async def test_a_live_message_waits_until_its_channel_was_read_again(log) -> None:
@@ -163,3 +165,33 @@ async def test_a_new_session_amid_a_gap_reads_on_with_the_new_client(log) -> Non
     old.open.set()
     await intake.caught_up()
     assert list(dict.fromkeys(numbers(log))) == ["2", "3"]
+
+
+async def test_a_channel_with_many_messages_at_once_is_written_at_its_pace_and_others_at_once(log) -> None:
+    intake = intake_of(log, burst=3)
+    for number in range(10):
+        intake.receive(message(number))
+    intake.receive(message(1, channel=8))
+    assert numbers(log) == ["0", "1", "2", "1"]
+    await intake.caught_up()
+    assert numbers(log) == ["0", "1", "2", "1", *(str(number) for number in range(3, 10))]
+
+
+async def test_what_waits_for_its_pace_is_bounded_and_nothing_is_lost_or_overtaken(
+    log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.gateway.intake._PACED", 4)
+    intake = intake_of(log, burst=1)
+    for number in range(10):
+        intake.receive(message(number))
+    assert numbers(log) == [str(number) for number in range(6)]
+    await intake.caught_up()
+    assert numbers(log) == [str(number) for number in range(10)]
+
+
+async def test_what_waits_for_its_pace_is_written_at_the_end_of_the_process(log) -> None:
+    intake = intake_of(log, burst=1)
+    for number in range(5):
+        intake.receive(message(number))
+    await intake.close()
+    assert numbers(log) == [str(number) for number in range(5)]
