@@ -9,3 +9,6 @@ HISTORY = Histogram(
 )
 WITHOUT_HISTORY = Counter("odradek_context_without_history", "Prompts made without history, which Discord refused.")
 UNUSABLE = Counter("odradek_context_unusable_settings", "Generations that failed because of the settings.")
+SUPERSEDED = Counter(
+    "odradek_context_superseded", "Generations without a prompt, since a newer one of their channel had come."
+)

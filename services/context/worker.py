@@ -1,5 +1,6 @@
 """The context worker: generations in, prompts out."""
 
+import asyncio
 from collections.abc import Collection
 
 from schemas.chunks import ProviderError
@@ -10,7 +11,8 @@ from schemas.registry import decode
 from services.context.context import assemble
 from services.context.discord_history import DiscordHistory
 from services.context.history import History, HistoryClosed, HistoryMessage
-from services.context.metrics import HISTORY, UNUSABLE, WITHOUT_HISTORY
+from services.context.metrics import HISTORY, SUPERSEDED, UNUSABLE, WITHOUT_HISTORY
+from services.context.newest import Newest
 from services.context.prompting import prompt
 from services.runtime.assembly import Context, WorkerSpec
 from services.runtime.discord import RestSession
@@ -20,24 +22,41 @@ from services.runtime.inbound import Inbound
 from services.runtime.log import LogRecord, NewRecord
 from services.runtime.logs import get_logger
 from services.runtime.outputs import output
+from services.runtime.pace import Pace
 from services.runtime.refusals import generation_failed, refused
 from services.runtime.settings import Settings
 
 log = get_logger("context")
+HISTORIES_AT_ONCE = 3
+HISTORY_EVERY_S = 0.5
+"""How often a channel's history is read, so that a busy one does not take the 50 calls a second of the whole bot:
+https://discord.com/developers/docs/topics/rate-limits#global-rate-limit
+"""
 
 
 class Prompter:
-    """Handles generations. It keeps nothing between two of them."""
+    """Handles generations. It keeps which of those that wait is the newest of its channel, and who was read lately."""
 
     def __init__(self, settings: Settings, history: History) -> None:
         self._settings = settings
         self._history = history
+        self._newest = Newest()
+        self._pace = Pace(burst=HISTORIES_AT_ONCE, every_s=HISTORY_EVERY_S)
 
     async def handle(self, inbound: Inbound) -> None:
-        """Make one prompt. Raises a BadRecord for a record that asks for none, Unavailable while Discord is down."""
+        """Make one prompt, but none for a generation that is no longer current.
+
+        Raises a BadRecord for a record that asks for none, Unavailable while Discord is down.
+        """
         _, request = decode(inbound.record.headers, inbound.record.value)
         if not isinstance(request, GenerationRequested):
             raise UnknownRecordType(f"{type(request).__name__} has no place in generations")
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(self._pace.wait_s(request.channel_id, loop.time()))
+        if not self._newest.is_newest(inbound):
+            SUPERSEDED.inc()
+            return
+        self._pace.took(request.channel_id, loop.time())
         bot_id = self._history.bot_id()
         history = await self._before(request)
         try:
@@ -81,13 +100,16 @@ class Prompter:
             return ()
 
     def arrived(self, inbound: Inbound) -> None:
-        """Nothing to do before a generation's turn has come."""
+        """Note the generation: those of its channel that still wait have been given up for it."""
+        if inbound.facts.type == GenerationRequested.__name__:
+            self._newest.arrived(inbound)
 
     async def recover(self, partitions: Collection[int]) -> None:
         """Nothing to load."""
 
     def dropped(self, partitions: Collection[int]) -> None:
-        """Nothing to forget."""
+        """Forget what waited there."""
+        self._newest.drop(partitions)
 
     def refuse(self, record: LogRecord, facts: Facts | None, reason: str, message: str) -> list[NewRecord]:
         """End a generation that could not be handled."""

@@ -73,9 +73,15 @@ class Place:
             **more,
         )
 
-    def inbound(self, record: Any) -> Inbound:
+    def inbound(self, record: Any, cause: int = 9) -> Inbound:
         new = output(
-            "generations", record, channel=str(self.channel.id), event_id="g", turn=record.turn, generation=2, cause=9
+            "generations",
+            record,
+            channel=str(self.channel.id),
+            event_id="g",
+            turn=record.turn,
+            generation=2,
+            cause=cause,
         )
         read = LogRecord("generations", 0, 0, 0, new.key, new.value, new.headers)
         return Inbound(read, HeaderReader(new.headers).facts(), self.outbox, Pending(lambda: None))  # type: ignore[arg-type]
@@ -264,3 +270,48 @@ async def test_a_refused_generation_ends_in_its_channel(place: Place) -> None:
     assert (new.topic, new.key) == ("inbox", b"900")
     assert isinstance(failed, GenerationFailed)
     assert worker.refuse(record, None, "header_missing", "no type") == []
+
+
+async def test_a_generation_that_a_newer_one_has_replaced_while_it_waited_gets_no_prompt(place: Place) -> None:
+    worker = Prompter(place.settings, DiscordHistory(place.session))
+    waiting = [place.inbound(place.asking(number, f"number {number}"), cause=number) for number in range(5, 9)]
+    for inbound in waiting:
+        worker.arrived(inbound)
+    for inbound in waiting:
+        await worker.handle(inbound)
+    assert [HeaderReader(new.headers).text("turn") for new in place.outbox.sent] == ["m8"]
+
+
+async def test_an_old_request_that_is_written_once_more_replaces_no_newer_one(place: Place) -> None:
+    worker = Prompter(place.settings, DiscordHistory(place.session))
+    newer, older = place.inbound(place.asking(8, "newer"), cause=8), place.inbound(place.asking(5, "older"), cause=5)
+    worker.arrived(newer)
+    worker.arrived(older)
+    await worker.handle(newer)
+    assert [HeaderReader(new.headers).text("turn") for new in place.outbox.sent] == ["m8"]
+
+
+async def test_what_waited_in_a_partition_that_went_elsewhere_replaces_nothing_here(place: Place) -> None:
+    worker = Prompter(place.settings, DiscordHistory(place.session))
+    worker.arrived(place.inbound(place.asking(8, "newer"), cause=8))
+    worker.dropped([0])
+    older = place.inbound(place.asking(5, "older"), cause=5)
+    worker.arrived(older)
+    await worker.handle(older)
+    assert [HeaderReader(new.headers).text("turn") for new in place.outbox.sent] == ["m5"]
+
+
+async def test_a_generation_that_waits_for_a_discord_that_is_away_is_given_up_for_a_newer_one(place: Place) -> None:
+    worker = Prompter(place.settings, DiscordHistory(place.session))
+    channel = f"/channels/{place.channel.id}/messages"
+    fault = place.discord.faults.add(Fault("GET", channel, cut=True, times=None))
+    older = place.inbound(place.asking(5, "older"), cause=5)
+    worker.arrived(older)
+    with pytest.raises(Unavailable):
+        await worker.handle(older)
+    place.discord.faults.remove(fault)
+    newer = place.inbound(place.asking(8, "newer"), cause=8)
+    worker.arrived(newer)
+    await worker.handle(older)
+    await worker.handle(newer)
+    assert [HeaderReader(new.headers).text("turn") for new in place.outbox.sent] == ["m8"]

@@ -1,7 +1,7 @@
 """When each record of a consumed topic was finished: from which moment on a commit may pass it.
 
 - inbox: a snapshot has settled it, or it changed nothing and put nothing out.
-- generations: a prompt or a failure of the generation is written.
+- generations: a prompt or a failure of the generation is written, or a request of the channel that a later event led to.
 - prompts: its claim is closed, and the stream's end or the generation's failure is written.
 - raw: its batch is written, and that of its stream's end; a record that does not count is finished at once.
 - deliveries: a text's receipt is written; the rest is finished at once.
@@ -79,7 +79,13 @@ def _of_generation(index: Index, read: Read) -> float:
     if not isinstance(read.content, GenerationRequested):
         return inf
     turn, number = index.turn(read.content.turn), read.content.generation
-    return min(_first(turn.prompts.get(number, ())), _first(turn.failures.get(number, ())))
+    newer = (other for other in index.requests.get(read.content.channel_id, ()) if _cause(other) > _cause(read))
+    return min(_first(turn.prompts.get(number, ())), _first(turn.failures.get(number, ())), _first(newer))
+
+
+def _cause(read: Read) -> int:
+    """The inbox offset of the event that led to a record; -1 for a record that does not tell it."""
+    return -1 if read.facts is None or read.facts.cause is None else read.facts.cause
 
 
 def _of_prompt(index: Index, read: Read) -> float:

@@ -85,6 +85,7 @@ class Index:
         self.poisoned: set[str] = set()
         self.events: dict[str, list[Read]] = defaultdict(list)
         self.snapshots: dict[str, list[Read]] = defaultdict(list)
+        self.requests: dict[str, list[Read]] = defaultdict(list)
         self.control: dict[str, list[ControlStop]] = defaultdict(list)
         self.consumed: dict[tuple[str, int], list[Read]] = defaultdict(list)
         self.outputs: list[Read] = []
@@ -191,6 +192,7 @@ class Index:
         match content:
             case GenerationRequested():
                 self._place(read, content.turn, content.channel_id).requests.setdefault(content.generation, read)
+                self.requests[content.channel_id].append(read)
                 self.outputs.append(read)
             case ProviderRequest():
                 turn = self._place(read, content.turn, content.channel_id)
