@@ -42,7 +42,7 @@ class Heartbeats:
             return
         if old is not None:
             old.end()
-        beat = self._beats[channel] = _Beat(turn, partition)
+        beat = self._beats[channel] = _Beat(turn, partition, asyncio.Lock() if old is None else old.calling)
         beat.task = asyncio.create_task(self._type(channel, beat, left_s), name=f"typing {channel}")
 
     def end(self, channel: str, turn: str) -> None:
@@ -86,6 +86,8 @@ class Heartbeats:
                     if beat.ended or not await self._called(channel):
                         return
                 beat.postpone(self._pace.beat_s)
+            async with beat.calling:
+                pass  # while a call for an earlier turn is under way, the channel's next message must know of it
         finally:
             if self._beats.get(channel) is beat:
                 del self._beats[channel]
@@ -101,13 +103,17 @@ class Heartbeats:
 
 
 class _Beat:
-    """One turn's typing in one channel. `calling` is held during a call and during a message."""
+    """One turn's typing in one channel.
 
-    def __init__(self, turn: str, partition: int) -> None:
+    `calling` is held during a call and during a message. A turn that follows another one in the channel at once takes
+    the lock over: a channel makes one call at a time, and none for a turn that has ended before its call.
+    """
+
+    def __init__(self, turn: str, partition: int, calling: asyncio.Lock) -> None:
         self.turn = turn
         self.partition = partition
         self.ended = False
-        self.calling = asyncio.Lock()
+        self.calling = calling
         self.task: asyncio.Task[None] | None = None
         self._next = 0.0
         self._woken = asyncio.Event()
