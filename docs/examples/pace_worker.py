@@ -43,8 +43,9 @@ class PaceHandler:
         inbound.emit(output("paces", record, channel=turn.channel_id, event_id=f"pace:{turn.turn}", turn=turn.turn))
         PACE.observe(pace)
 
-    def arrived(self, inbound: Inbound) -> None:
+    def arrived(self, inbound: Inbound) -> bool:
         """Nothing overtakes here."""
+        return False
 
     async def recover(self, partitions: Collection[int]) -> None:
         """Nothing to load."""

@@ -99,10 +99,11 @@ class Prompter:
             )  # fmt: skip
             return ()
 
-    def arrived(self, inbound: Inbound) -> None:
+    def arrived(self, inbound: Inbound) -> bool:
         """Note the generation: those of its channel that still wait have been given up for it."""
         if inbound.facts.type == GenerationRequested.__name__:
             self._newest.arrived(inbound)
+        return False
 
     async def recover(self, partitions: Collection[int]) -> None:
         """Nothing to load."""

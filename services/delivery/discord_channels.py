@@ -13,6 +13,13 @@ from services.runtime.logs import get_logger
 
 logger = get_logger("delivery.discord")
 
+LONGEST_WAIT_S = 60.0
+"""A message that Discord would take only later than this is given up: whoever waits for it has gone, and while it waits
+nothing of its partition that comes behind it is committed."""
+
+RATE_LIMITED = "rate_limited"
+"""The code of such an output."""
+
 _LOOKED_AT = 300
 _NO_HISTORY_FOR_REPLY = 160002
 
@@ -25,23 +32,29 @@ class DiscordChannels:
 
     async def post(self, order: SendText, nonce: str) -> Sent | Failed:
         """Make one message; a reply falls back to a plain message where the bot may not read the history."""
+        try:
+            async with reaching_discord(self._client):
+                return await self._post(order, nonce)
+        except discord.RateLimited as error:
+            return Failed(code=RATE_LIMITED, reason=f"Discord asks to wait for {error.retry_after:.0f} s")
+
+    async def _post(self, order: SendText, nonce: str) -> Sent | Failed:
         reference = None
         if order.reply_to is not None:
             reference = discord.MessageReference(
                 message_id=int(order.reply_to), channel_id=int(order.channel_id), fail_if_not_exists=False
             )
-        async with reaching_discord(self._client):
-            try:
-                return await self._send(order, nonce, reference)
-            except discord.Forbidden as error:
-                if reference is None or error.code != _NO_HISTORY_FOR_REPLY:
-                    return refusal(error)
-            except discord.HTTPException as error:
+        try:
+            return await self._send(order, nonce, reference)
+        except discord.Forbidden as error:
+            if reference is None or error.code != _NO_HISTORY_FOR_REPLY:
                 return refusal(error)
-            try:
-                return await self._send(order, nonce, None)
-            except discord.HTTPException as error:
-                return refusal(error)
+        except discord.HTTPException as error:
+            return refusal(error)
+        try:
+            return await self._send(order, nonce, None)
+        except discord.HTTPException as error:
+            return refusal(error)
 
     async def _send(self, order: SendText, nonce: str, reference: discord.MessageReference | None) -> Sent:
         channel = self._client.get_partial_messageable(int(order.channel_id))
@@ -82,6 +95,8 @@ class DiscordChannels:
             except discord.HTTPException as error:
                 failed = refusal(error)
                 logger.info("history refused", channel=order.channel_id, code=failed.code)
+            except discord.RateLimited:
+                logger.info("history refused", channel=order.channel_id, code=RATE_LIMITED)
         return None
 
     async def clear_stop_button(self, order: ClearStopButton) -> None:
@@ -93,6 +108,8 @@ class DiscordChannels:
             except discord.HTTPException as error:
                 failed = refusal(error)
                 logger.info("stop button not cleared", channel=order.channel_id, turn=order.turn, code=failed.code)
+            except discord.RateLimited:
+                logger.info("stop button not cleared", channel=order.channel_id, turn=order.turn, code=RATE_LIMITED)
 
     async def show_typing(self, channel: str) -> bool:
         """Show the typing indicator once."""
@@ -101,6 +118,9 @@ class DiscordChannels:
                 await self._client.get_partial_messageable(int(channel)).typing()
             except (discord.Forbidden, discord.NotFound) as error:
                 logger.info("typing refused", channel=channel, code=error.code)
+                return False
+            except discord.RateLimited:
+                logger.info("typing refused", channel=channel, code=RATE_LIMITED)
                 return False
             except discord.HTTPException as error:
                 raise Unavailable("discord", f"status {error.status}") from error

@@ -4,7 +4,7 @@ import types
 
 import aiohttp
 
-from services.delivery.discord_channels import DiscordChannels
+from services.delivery.discord_channels import LONGEST_WAIT_S, DiscordChannels
 from services.delivery.fence import Fence
 from services.delivery.handler import DeliveryHandler
 from services.delivery.metrics import RATE_LIMITED
@@ -17,7 +17,7 @@ _TOO_MANY_REQUESTS = 429
 async def build(context: Context) -> DeliveryHandler:
     """The handler of one process."""
     fence = Fence(context.heartbeat_age_s)
-    session = RestSession(context.settings, http_trace=trace(fence))
+    session = RestSession(context.settings, http_trace=trace(fence), longest_wait_s=LONGEST_WAIT_S)
     handler = DeliveryHandler(lambda: DiscordChannels(session.client()), context.clock, context.log, fence)
     context.add_background(session.run)
     context.add_ready_check("discord", session.missing)

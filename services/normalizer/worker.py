@@ -81,8 +81,9 @@ class Normalizer:
         if outcome.settled:
             written.add_done_callback(partial(_release, outcome.settled))
 
-    def arrived(self, inbound: Inbound) -> None:
+    def arrived(self, inbound: Inbound) -> bool:
         """Nothing to do before a record's turn has come."""
+        return False
 
     async def recover(self, partitions: Collection[int]) -> None:
         """Nothing to load: the unfinished records of open streams are read again."""

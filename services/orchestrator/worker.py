@@ -30,8 +30,9 @@ class Orchestrator:
             raise UnknownRecordType(f"{type(event).__name__} has no place in inbox")
         self._actors.receive(inbound, event)
 
-    def arrived(self, inbound: Inbound) -> None:
+    def arrived(self, inbound: Inbound) -> bool:
         """Nothing to do before an event's turn has come."""
+        return False
 
     async def recover(self, partitions: Collection[int]) -> None:
         """Load the channels' snapshots."""

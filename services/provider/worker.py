@@ -29,8 +29,9 @@ class Provider:
             raise UnknownRecordType(f"{type(record).__name__} has no place in prompts")
         await self._streams.run(inbound, record)
 
-    def arrived(self, inbound: Inbound) -> None:
+    def arrived(self, inbound: Inbound) -> bool:
         """Nothing to do before a prompt's turn has come."""
+        return False
 
     async def recover(self, partitions: Collection[int]) -> None:
         """Nothing to load: what has been done stands in claims."""

@@ -68,14 +68,18 @@ async def log_in(client: discord.Client, settings: Settings) -> None:
 
 @contextlib.asynccontextmanager
 async def rest_client(
-    settings: Settings, *, http_trace: aiohttp.TraceConfig | None = None
+    settings: Settings, *, http_trace: aiohttp.TraceConfig | None = None, longest_wait_s: float | None = None
 ) -> AsyncGenerator[discord.Client]:
-    """A client that is logged in for REST calls and closed at the end; raises what `log_in` raises."""
+    """A client that is logged in for REST calls and closed at the end; raises what `log_in` raises.
+
+    A call that a rate limit holds up for longer than `longest_wait_s` (30 s at least) raises discord.RateLimited.
+    """
     client = discord.Client(
         intents=discord.Intents(guilds=True),  # for no websocket; discord.py warns of a client without it
         max_messages=None,
         allowed_mentions=discord.AllowedMentions.none(),
         http_trace=http_trace or aiohttp.TraceConfig(),
+        max_ratelimit_timeout=longest_wait_s,
     )
     try:
         await log_in(client, settings)
@@ -106,11 +110,18 @@ class RestSession:
     that is answered: so many channels that wait neither storm it nor wait longer than that once it is back.
     """
 
-    def __init__(self, settings: Settings, *, http_trace: aiohttp.TraceConfig | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        http_trace: aiohttp.TraceConfig | None = None,
+        longest_wait_s: float | None = None,
+    ) -> None:
         self._settings = settings
         self._http_trace = http_trace or aiohttp.TraceConfig()
         self._http_trace.on_request_end.append(self._note_answer)
         self._http_trace.on_request_exception.append(self._note_failure)
+        self._longest_wait_s = longest_wait_s
         self._client: discord.Client | None = None
         self._missing = "not logged in yet"
         self._failed = False
@@ -121,7 +132,9 @@ class RestSession:
         wait_s = _FIRST_WAIT_S
         while True:
             try:
-                async with rest_client(self._settings, http_trace=self._http_trace) as client:
+                async with rest_client(
+                    self._settings, http_trace=self._http_trace, longest_wait_s=self._longest_wait_s
+                ) as client:
                     self._client = client
                     self._answering.start()
                     try:

@@ -200,11 +200,16 @@ class Feed:
             pending.release()
             return
         inbound = Inbound(record, facts, self._sender, pending)
+        done = False
         try:
-            self._handler.arrived(inbound)
+            done = self._handler.arrived(inbound)
         except Exception:
             log.exception("defect in the handler at a record's arrival", topic=self._topic, offset=record.offset)
-        partition.mailboxes.put(facts.channel, inbound, pending)
+        if done:
+            partition.unprocessed -= 1
+            pending.release()
+        else:
+            partition.mailboxes.put(facts.channel, inbound, pending)
 
     def _check_place(self, record: LogRecord, facts: Facts) -> None:
         if record.key is None:

@@ -20,8 +20,12 @@ class Handler(Protocol):
         """Handle one record. Calls for one channel come one after another in offset order, channels run side by side."""
         ...
 
-    def arrived(self, inbound: Inbound) -> None:
-        """Called at once when a record has been read, before it waits in its channel's mailbox; must be quick."""
+    def arrived(self, inbound: Inbound) -> bool:
+        """Called at once when a record has been read, before it waits in its channel's mailbox; must be quick.
+
+        True where this was all that is to be done: the record then waits behind no other of its channel, and takes no
+        room in the bound of those that wait.
+        """
         ...
 
     async def recover(self, partitions: Collection[int]) -> None:

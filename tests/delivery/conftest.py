@@ -11,7 +11,7 @@ from schemas.base import Record
 from schemas.inbox import DeliveryReceipt, Outcome
 from schemas.registry import decode
 from services.delivery import take_overs
-from services.delivery.discord_channels import DiscordChannels
+from services.delivery.discord_channels import LONGEST_WAIT_S, DiscordChannels
 from services.delivery.fence import Fence
 from services.delivery.handler import DeliveryHandler
 from services.delivery.heartbeats import Pace
@@ -111,8 +111,8 @@ class Delivery:
 
     async def give(self, order: Record, *, age_ms: int = 0) -> None:
         inbound = self.inbound(order, age_ms=age_ms)
-        self.handler.arrived(inbound)
-        await self.handler.handle(inbound)
+        if not self.handler.arrived(inbound):
+            await self.handler.handle(inbound)
 
     async def take_over(self, end: int) -> None:
         """Own the partition, and know that it ended at `end` when nobody else could send any more."""
@@ -160,7 +160,7 @@ def fence(heard: Heard) -> Fence:
 @pytest.fixture
 async def session(settings: Settings, fence: Fence) -> AsyncIterator[RestSession]:
     """A REST session that is logged in, as the worker makes it."""
-    rest = RestSession(settings, http_trace=trace(fence))
+    rest = RestSession(settings, http_trace=trace(fence), longest_wait_s=LONGEST_WAIT_S)
     running = asyncio.create_task(rest.run())
     while rest.missing() is not None:
         await asyncio.sleep(0)

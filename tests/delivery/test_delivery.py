@@ -196,12 +196,36 @@ async def test_a_rate_limit_that_discord_did_not_mean_for_waiting_is_passed_on(d
     [_] = delivery.shown()
 
 
+@pytest.mark.parametrize("age_ms", [0, 120_000])
+async def test_a_text_that_discord_would_take_in_an_hour_is_given_up_and_others_are_sent(delivery, age_ms: int) -> None:
+    for method in ("GET", "POST"):
+        channel = f"/channels/{delivery.channel}/*"
+        delivery.sandbox.faults.add(Fault(method, channel, status=429, retry_after=3_600, times=None))
+    await delivery.give(typing(delivery, 0, True))
+    await delivery.give(text(delivery, 1), age_ms=age_ms)
+    [(sequence, outcome)] = delivery.log.receipts
+    assert (sequence, outcome) == (1, Failed(code="rate_limited", reason="Discord asks to wait for 3600 s"))
+    await typing_is_over(delivery)
+    other = delivery.sandbox.world.channel("help")
+    await delivery.give(text(delivery, 2).model_copy(update={"channel_id": str(other.id), "reply_to": None}))
+    assert len(delivery.sandbox.world.messages(other)) == 1
+
+
+async def test_a_stop_button_that_discord_would_clear_in_an_hour_is_left(delivery) -> None:
+    await delivery.give(text(delivery, 0))
+    [(_, sent)] = delivery.log.receipts
+    delivery.sandbox.faults.add(Fault("PATCH", "/channels/*", status=429, retry_after=3_600, times=None))
+    await delivery.give(
+        ClearStopButton(channel_id=delivery.channel, turn=TURN, sequence=1, of=0, message_id=sent.message_id)
+    )
+    assert delivery.log.receipts == [(0, sent)]
+
+
 async def test_a_cancel_overtakes_the_texts_that_wait(delivery) -> None:
     waiting = [delivery.inbound(text(delivery, sequence, str(sequence))) for sequence in range(3)]
     cancel = delivery.inbound(Cancel(channel_id=delivery.channel, turn=TURN, sequence=3, first=1))
-    for inbound in (*waiting, cancel):
-        delivery.handler.arrived(inbound)
-    for inbound in (*waiting, cancel):
+    assert [delivery.handler.arrived(inbound) for inbound in (*waiting, cancel)] == [False, False, False, True]
+    for inbound in waiting:
         await delivery.handler.handle(inbound)
     assert [message.content for message in delivery.shown()] == ["0"]
     assert delivery.log.receipts[1:] == [(1, Skipped(reason="cancelled")), (2, Skipped(reason="cancelled"))]
@@ -271,7 +295,7 @@ async def test_a_cancel_stops_typing(delivery) -> None:
 
 
 async def test_typing_stops_in_partitions_that_move_away(delivery) -> None:
-    await delivery.handler.handle(delivery.inbound(typing(delivery, 0, True), partition=3))
+    delivery.handler.arrived(delivery.inbound(typing(delivery, 0, True), partition=3))
     await wait_for_typing(delivery, 1)
     delivery.handler.dropped([2])
     await wait_for_typing(delivery, 3)

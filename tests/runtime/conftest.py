@@ -141,6 +141,7 @@ class Notebook:
     behaviour: Callable[[Inbound], Awaitable[None]] | None = None
     changes: Changes = field(default_factory=Changes)
     arrivals: list[tuple[str, int]] = field(default_factory=list)
+    overtaking: set[tuple[str, int]] = field(default_factory=set)
     begun: list[tuple[str, int]] = field(default_factory=list)
     handled: list[tuple[str, int]] = field(default_factory=list)
     offsets: list[tuple[int, int]] = field(default_factory=list)
@@ -158,8 +159,10 @@ class Notebook:
         self.offsets.append((inbound.record.partition, inbound.record.offset))
         self.changes.note()
 
-    def arrived(self, inbound: Inbound) -> None:
-        self.arrivals.append((inbound.facts.channel, int((inbound.record.value or b"").rstrip(b"."))))
+    def arrived(self, inbound: Inbound) -> bool:
+        what = (inbound.facts.channel, int((inbound.record.value or b"").rstrip(b".")))
+        self.arrivals.append(what)
+        return what in self.overtaking
 
     async def recover(self, partitions: Collection[int]) -> None:
         self.recovered += partitions

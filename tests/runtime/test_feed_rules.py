@@ -295,7 +295,7 @@ async def test_a_defect_in_refusing_neither_ends_the_feed_nor_stops_the_channel(
 
 
 async def test_a_defect_at_a_records_arrival_costs_only_its_overtaking(bench: Bench, channels_of: Any) -> None:
-    def arrived(inbound: Inbound) -> None:
+    def arrived(inbound: Inbound) -> bool:
         raise RuntimeError("boom")
 
     bench.handler.arrived = arrived
@@ -304,6 +304,28 @@ async def test_a_defect_at_a_records_arrival_costs_only_its_overtaking(bench: Be
     await recovered(bench)
     bench.deliver(bench.record(channel, 1, 0))
     await bench.handler.until(lambda: bench.handler.handled == [(channel, 1)])
+
+
+async def test_what_is_done_at_its_arrival_waits_behind_no_other_and_pauses_nothing(
+    bench: Bench, channels_of: Any
+) -> None:
+    gate = asyncio.Event()
+
+    async def hang(_: Inbound) -> None:
+        await gate.wait()
+
+    bench.handler.behaviour = hang
+    stuck, other = channels_of(0, 2)
+    await bench.assign([0])
+    await recovered(bench)
+    bench.handler.overtaking = {(stuck, number) for number in range(1, 50)}
+    bench.deliver(*(bench.record(stuck, number, 0) for number in range(50)), bench.record(other, 0, 0))
+    await bench.handler.until(lambda: bench.handler.begun == [(stuck, 0), (other, 0)])
+    assert bench.group.paused == set()
+    gate.set()
+    await bench.handler.until(lambda: bench.handler.handled == [(stuck, 0), (other, 0)])
+    await bench.feed.commit()
+    assert bench.group.commits[-1] == {0: 51}
 
 
 async def test_a_defect_in_dropping_does_not_spoil_the_assignment(bench: Bench, channels_of: Any) -> None:
