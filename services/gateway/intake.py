@@ -31,6 +31,8 @@ _PAGES = 3
 _CHANNELS = 50
 _AT_ONCE = 5
 _TRIES = 4
+_READ_S = 20.0
+"""discord.py waits out a rate limit however long it is, and others wait to be read."""
 _HELD = 2_000
 _BEHIND = 1_000
 _AT_ONCE_A_CHANNEL = 20
@@ -224,7 +226,7 @@ class Intake:
             if history is None:
                 continue
             try:
-                async with self._reading:
+                async with self._reading, asyncio.timeout(_READ_S):
                     page = await history.messages_after(behind.channel_id, behind.guild_id, after)
             except (discord.Forbidden, discord.NotFound):
                 break

@@ -195,3 +195,18 @@ async def test_what_waits_for_its_pace_is_written_at_the_end_of_the_process(log)
         intake.receive(message(number))
     await intake.close()
     assert numbers(log) == [str(number) for number in range(5)]
+
+
+async def test_a_history_that_never_answers_is_given_up_and_its_channel_goes_on(
+    log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.gateway.intake._READ_S", 0.01)
+    marks = Watermarks()
+    mark(marks, message(1))
+    channel = Channel([])
+    channel.open.clear()
+    intake = intake_of(log, marks)
+    intake.connected(BOT, channel)
+    intake.receive(message(2))
+    await intake.caught_up()
+    assert numbers(log) == ["2"]
