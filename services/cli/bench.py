@@ -1,4 +1,4 @@
-"""`odradek bench`: how much latency the pipeline adds, how fast stops are, and how many turns run at once."""
+"""`odradek bench`: what the pipeline adds, how fast stops are, how many turns run at once, what a hostile channel does."""
 
 import contextlib
 import sys
@@ -95,9 +95,55 @@ def scale(
     _print(_run(measured), scale_report, json=json)
 
 
+@app.command("fairness")
+def fairness(
+    channels: Annotated[int, typer.Option("--channels", min=1, help="Channels beside the hostile one.")] = 10,
+    rounds: Annotated[
+        int, typer.Option("--rounds", min=1, help="Quiet and hostile phases of each hostility, in alternation.")
+    ] = 4,
+    seconds: Annotated[float, typer.Option("--seconds", min=1, help="How long each phase is.")] = 5.0,
+    every: Annotated[
+        float, typer.Option("--every", min=0.5, help="Seconds from a question of a channel to its next one, at least.")
+    ] = 2.0,
+    first_byte: Annotated[
+        float, typer.Option("--first-byte", min=0, help="Seconds that the provider takes to its first byte.")
+    ] = 0.5,
+    only: Annotated[list[str] | None, typer.Option("--only", metavar="NAME", help="Only this hostility.")] = None,
+    dialect: DialectOption = "openai-chat",
+    partitions: Partitions = 16,
+    kafka: BenchKafka = None,
+    json: Json = False,
+) -> None:
+    """Measure how long channels wait for their first text beside a hostile channel, against quiet phases of the same run.
+
+    Examples:
+
+      odradek bench fairness --json
+
+      odradek bench fairness --only flood_by_one --rounds 2
+    """
+    from services.sandbox.benchmark.fairness import FairnessReport, Wishes, measure_fairness
+    from services.sandbox.benchmark.hostile import HOSTILITIES
+    from services.sandbox.benchmark.report import fairness_report
+
+    names = [one.name for one in HOSTILITIES]
+    unknown = [name for name in only or () if name not in names]
+    if unknown:
+        raise typer.BadParameter(f"there is no {unknown[0]}; there are {', '.join(names)}", param_hint="--only")
+    if partitions < 2:
+        raise typer.BadParameter("channels in other partitions need two at least", param_hint="--partitions")
+    wishes = Wishes(channels, rounds, seconds, every, first_byte, tuple(only or ()))
+
+    async def run() -> FairnessReport:
+        async with _stage(kafka, dialect, partitions, limits=True) as (stage, crew):
+            return await measure_fairness(stage, crew, wishes, command=_command(), say=_say)
+
+    _print(_run(run()), fairness_report, json=json)
+
+
 @contextlib.asynccontextmanager
 async def _stage(
-    kafka: str | None, dialect: "DialectName", partitions: int
+    kafka: str | None, dialect: "DialectName", partitions: int, *, limits: bool = False
 ) -> "AsyncGenerator[tuple[Stage, SupervisedCrew]]":
     """A stage and an empty crew; at the end all processes are gone."""
     import tempfile
@@ -108,7 +154,9 @@ async def _stage(
 
     directory = Path(tempfile.mkdtemp(prefix="odradek-bench-"))
     _say(f"the logs of all processes: {directory}")
-    async with open_stage(directory, kafka=kafka, dialect=dialect, partitions=partitions, say=_say) as stage:
+    async with open_stage(
+        directory, kafka=kafka, dialect=dialect, partitions=partitions, say=_say, limits=limits
+    ) as stage:
         crew = SupervisedCrew(directory, _say)
         try:
             yield stage, crew

@@ -8,11 +8,14 @@ from hypothesis import strategies as st
 
 from services.orchestrator.rules import RULES
 from services.orchestrator.segments import Buffer, feed
+from services.sandbox.benchmark.fairness import FairnessReport, compare
+from services.sandbox.benchmark.hostile import HOSTILITIES
 from services.sandbox.benchmark.load import Level, Sample, place
 from services.sandbox.benchmark.machine import this_machine
+from services.sandbox.benchmark.neighbours import Waited
 from services.sandbox.benchmark.quantiles import in_ms, quantile
 from services.sandbox.benchmark.replies import label_of, make_reply
-from services.sandbox.benchmark.report import scale_report
+from services.sandbox.benchmark.report import fairness_report, scale_report
 from services.sandbox.benchmark.scale import ScaleReport, Step
 from services.sandbox.benchmark.search import search_highest
 
@@ -102,3 +105,36 @@ def test_the_scale_report_has_a_line_for_each_number_of_processes() -> None:
     )  # fmt: skip
     text = scale_report(report)
     assert [line.split()[:2] for line in text.splitlines()[-3:]] == [["1", "10"], ["2", "20"], ["4", "40"]]
+
+
+@pytest.mark.parametrize(
+    ("hostile_s", "within"),
+    [
+        ((0.6,) * 20, True),
+        ((0.61,) * 20, False),
+        ((0.5,) * 18 + (0.7,) * 2, False),
+        ((0.5,) * 19 + (9.0,), True),
+        ((), False),
+    ],
+)
+def test_a_hostility_counts_as_fair_where_neither_the_median_nor_the_slow_turns_wait_a_fifth_longer(
+    hostile_s: tuple[float, ...], within: bool
+) -> None:
+    quiet = [Waited("elsewhere", 0.5)] * 20
+    row = compare(HOSTILITIES[0], quiet, [Waited("elsewhere", value) for value in hostile_s], 7, 1.0)
+    assert row.within_20_percent == within
+    assert (row.quiet_ms.turns, row.hostile_ms.turns, row.hostile_messages) == (20, len(hostile_s), 7)
+
+
+def test_the_fairness_report_tells_the_places_apart_and_has_a_line_for_each_hostility() -> None:
+    quiet = [Waited("same partition", 0.5), Waited("elsewhere", 0.5)]
+    beside = [Waited("same partition", 1.0), Waited("elsewhere", 0.5)]
+    rows = tuple(compare(one, quiet, beside, 1, 0.0) for one in HOSTILITIES)
+    assert rows[0].ratio_p50_of == {"same partition": 2.0, "elsewhere": 1.0}
+    report = FairnessReport(
+        "odradek bench fairness", this_machine(), "a broker", 16, "a Discord", "openai-chat", {}, 2, {}, 1, 5.0, 2.0, 500.0,
+        rows,
+    )  # fmt: skip
+    lines = fairness_report(report).splitlines()
+    for one in HOSTILITIES:
+        assert any(line.split()[:3] == [one.name, "2", "2"] for line in lines)

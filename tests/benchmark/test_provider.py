@@ -39,3 +39,31 @@ async def test_a_silent_call_sends_nothing_and_notes_when_it_is_closed(stage: St
     await turn.call.ended.wait()
     assert turn.call.how == "closed"
     assert turn.call.deltas == 0
+
+
+async def test_a_call_is_answered_no_sooner_than_its_plan_says_and_another_one_at_once(stage: Stage) -> None:
+    slow = stage.expect("m1", Plan(make_reply(1, paragraphs=1), 0.0, first_byte_s=0.2))
+    quick = stage.expect("m2", Plan(make_reply(2, paragraphs=1), 0.0))
+    async with httpx.AsyncClient() as client:
+        url = str(stage.settings.provider_url)
+        asked = (client.post(url, headers={"x-odradek-turn": turn}, content=b"{}") for turn in ("m1", "m2"))
+        await asyncio.gather(*asked)
+    assert slow.call is not None
+    assert quick.call is not None
+    assert slow.call.wrote[0] - slow.call.arrived_s >= 0.2
+    assert quick.call.wrote[0] < slow.call.wrote[0]
+
+
+async def test_an_endless_call_writes_more_than_its_reply_until_it_is_closed(stage: Stage) -> None:
+    turn = stage.expect("m1", Plan(make_reply(1, paragraphs=1), 0.0, endless=True))
+    read = 0
+    async with httpx.AsyncClient() as client:
+        url, headers = str(stage.settings.provider_url), {"x-odradek-turn": "m1"}
+        async with client.stream("POST", url, headers=headers, content=b"{}") as response:
+            async for data in response.aiter_bytes():
+                read += len(data)
+                if read > 4 * 1024 * 1024:
+                    break
+    assert turn.call is not None
+    await turn.call.ended.wait()
+    assert turn.call.how == "closed"

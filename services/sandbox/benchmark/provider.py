@@ -22,15 +22,21 @@ _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 _UNKNOWN = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"
 _MOST_REQUEST_BYTES = 32 * 1024 * 1024
+_BLOCK_BYTES = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one turn is answered with. `interval_s`: from delta to delta. `silent`: not a byte comes."""
+    """What one turn is answered with. `interval_s`: from delta to delta. `silent`: not a byte comes.
+
+    `first_byte_s`: from the call to the answer. `endless`: the reply is written over and over, as fast as it is read.
+    """
 
     reply: Reply
     interval_s: float
     silent: bool = False
+    first_byte_s: float = 0.0
+    endless: bool = False
 
 
 @dataclass(slots=True)
@@ -101,6 +107,8 @@ class _Connection(asyncio.Protocol):
         self._encoder: Encoder | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._next_s = 0.0
+        self._block = b""
+        self._full = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # uvloop's transports are no subclass of asyncio's.
@@ -141,10 +149,37 @@ class _Connection(asyncio.Protocol):
         self._provider.on_call(self._call)
         if plan.silent:
             return
+        if plan.first_byte_s > 0:
+            self._timer = asyncio.get_running_loop().call_later(plan.first_byte_s, self._answer)
+        else:
+            self._answer()
+
+    def _answer(self) -> None:
+        call, transport = self._call, self._transport
+        if call is None or transport is None:
+            return
         self._encoder = self._provider.encoder()
-        self._transport.write(_HEAD)
-        self._next_s = time.monotonic()
-        self._write_next()
+        transport.write(_HEAD)
+        if call.plan.endless:
+            reply = b"".join(part for delta in call.plan.reply.deltas for part in self._encoder.text(delta))
+            self._block = _chunk(reply * (_BLOCK_BYTES // len(reply) + 1))
+            self._write_block()
+        else:
+            self._next_s = time.monotonic()
+            self._write_next()
+
+    def _write_block(self) -> None:
+        if self._transport is not None and not self._full:
+            self._transport.write(self._block)
+            self._timer = asyncio.get_running_loop().call_later(0, self._write_block)
+
+    def pause_writing(self) -> None:
+        self._full = True
+
+    def resume_writing(self) -> None:
+        self._full = False
+        if self._block:
+            self._write_block()
 
     def _write_next(self) -> None:
         call, transport, encoder = self._call, self._transport, self._encoder

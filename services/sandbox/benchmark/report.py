@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from services.sandbox.benchmark.fairness import FairnessReport
 from services.sandbox.benchmark.machine import Machine
 from services.sandbox.benchmark.quantiles import Quantiles
 from services.sandbox.benchmark.scale import ScaleReport
@@ -70,6 +71,34 @@ def scale_report(report: ScaleReport) -> str:
                     for step in report.steps
                 ],
             ),
+        )
+    )
+
+
+def fairness_report(report: FairnessReport) -> str:
+    """The report of `bench fairness`."""
+    rows = [
+        (
+            row.hostility,
+            str(row.quiet_ms.turns),
+            str(row.hostile_ms.turns),
+            *(_cell(value) for value in (row.quiet_ms.p50, row.hostile_ms.p50, row.quiet_ms.p95, row.hostile_ms.p95)),
+            *("-" if ratio is None else f"{ratio:.2f}" for ratio in (row.ratio.p50, row.ratio.p95)),
+            "yes" if row.within_20_percent else "no",
+        )
+        for row in report.hostilities
+    ]
+    head = ("ms to first text", "turns quiet", "hostile", "p50 quiet", "hostile", "p95 quiet", "hostile", "p50 ratio")
+    return "\n".join(
+        (
+            *_where(report.machine, report.broker, report.partitions, report.discord),
+            f"load      {report.channels} channels beside the hostile one, each asks every {report.every_s:g} s; "
+            f"the provider takes {report.provider_first_byte_ms:g} ms to its first byte; "
+            f"{report.rounds} times {report.seconds:g} s quiet and as long hostile",
+            "",
+            *_table((*head, "p95 ratio", "within 20 %"), rows),
+            "",
+            *(f"{row.hostility}: {row.what}" for row in report.hostilities),
         )
     )
 

@@ -28,7 +28,7 @@ from services.sandbox.benchmark.provider import BenchProvider, Call, Plan
 from services.sandbox.benchmark.replies import label_of
 from services.sandbox.brokers.install import kafka_version
 from services.sandbox.brokers.jvm import JvmKafka
-from services.sandbox.discord.entities import Channel, Message, User
+from services.sandbox.discord.entities import Channel, Guild, Message, User
 from services.sandbox.discord.events import MessageCreated, WorldEvent
 from services.sandbox.discord.limits import LimitsConfig
 from services.sandbox.discord.server import SandboxConfig, SandboxDiscord
@@ -97,14 +97,14 @@ class Stage:
         self._number += 1
         return self._number
 
-    def add_channel(self, partition: int | None = None) -> tuple[Channel, User]:
+    def add_channel(self, partition: int | None = None, guild: Guild | None = None) -> tuple[Channel, User]:
         """A channel of its own, whose records lie in a partition, with somebody who writes in it."""
         number = self.next_number()
         world = self.discord.world
         while True:
-            channel = world.add_channel(world.first_guild, f"bench-{number}")
+            channel = world.add_channel(guild or world.first_guild, f"bench-{number}")
             if partition in (None, partition_of(str(channel.id).encode(), self.partitions)):
-                return channel, world.add_user(f"user-{number}")
+                return channel, world.add_user(f"user-{number}", guild)
             world.delete_channel(channel)
 
     def post(self, channel: Channel, user: User, plan: Plan) -> tuple[str, Turn]:
@@ -153,9 +153,9 @@ class Stage:
 
 @contextlib.asynccontextmanager
 async def open_stage(
-    directory: Path, *, kafka: str | None, dialect: DialectName, partitions: int, say: Say
+    directory: Path, *, kafka: str | None, dialect: DialectName, partitions: int, say: Say, limits: bool = False
 ) -> AsyncGenerator[Stage]:
-    """Start everything but workers; raises what a missing broker raises."""
+    """Start everything but workers; `limits`: Discord's rate limits hold. Raises what a missing broker raises."""
     async with contextlib.AsyncExitStack() as stack:
         if kafka is None:
             say("starting Kafka")
@@ -168,7 +168,7 @@ async def open_stage(
         discord = SandboxDiscord(
             SandboxConfig(
                 world=WorldConfig(token=token, messages_kept=MESSAGES_KEPT, entries_kept=100),
-                limits=LimitsConfig(enabled=False),
+                limits=LimitsConfig(enabled=limits),
             )
         )
         at = await discord.start()
