@@ -1,6 +1,6 @@
 """The port to Discord's channels through discord.py."""
 
-from collections.abc import Set
+from collections.abc import Callable, Set
 
 import discord
 
@@ -25,10 +25,14 @@ _NO_HISTORY_FOR_REPLY = 160002
 
 
 class DiscordChannels:
-    """Channels as a logged-in client reaches them; see `services.delivery.channels.Channels`."""
+    """Channels as a logged-in client reaches them; see `services.delivery.channels.Channels`.
 
-    def __init__(self, client: discord.Client) -> None:
+    `limits_all`: whether it is the whole bot from which Discord takes nothing now, and not one channel.
+    """
+
+    def __init__(self, client: discord.Client, limits_all: Callable[[], bool]) -> None:
         self._client = client
+        self._limits_all = limits_all
 
     async def post(self, order: SendText, nonce: str) -> Sent | Failed:
         """Make one message; a reply falls back to a plain message where the bot may not read the history."""
@@ -36,6 +40,8 @@ class DiscordChannels:
             async with reaching_discord(self._client):
                 return await self._post(order, nonce)
         except discord.RateLimited as error:
+            if self._limits_all():
+                raise Unavailable("discord", "it limits the whole bot", retry_after_s=LONGEST_WAIT_S) from error
             return Failed(code=RATE_LIMITED, reason=f"Discord asks to wait for {error.retry_after:.0f} s")
 
     async def _post(self, order: SendText, nonce: str) -> Sent | Failed:

@@ -18,7 +18,9 @@ async def build(context: Context) -> DeliveryHandler:
     """The handler of one process."""
     fence = Fence(context.heartbeat_age_s)
     session = RestSession(context.settings, http_trace=trace(fence), longest_wait_s=LONGEST_WAIT_S)
-    handler = DeliveryHandler(lambda: DiscordChannels(session.client()), context.clock, context.log, fence)
+    handler = DeliveryHandler(
+        lambda: DiscordChannels(session.client(), session.limits_all), context.clock, context.log, fence
+    )
     context.add_background(session.run)
     context.add_ready_check("discord", session.missing)
     context.on_stop(handler.close)

@@ -29,6 +29,7 @@ _LONGEST_WAIT_S = 10.0
 _AWAY_RETRY_S = 2.0
 _GLOBAL_LIMIT_S = 30.0
 """Longer than Discord's global rate limits last, https://docs.discord.com/developers/topics/rate-limits"""
+_TOO_MANY_REQUESTS = 429
 _SERVER_ERROR = 500
 
 discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # nothing here speaks
@@ -125,6 +126,7 @@ class RestSession:
         self._client: discord.Client | None = None
         self._missing = "not logged in yet"
         self._failed = False
+        self._limits_all = False
         self._answering = Answering("Discord", settings.discord_api, self._ask)
 
     async def run(self) -> None:
@@ -160,6 +162,10 @@ class RestSession:
         """What a ready check says: None while logged in to a Discord that answers."""
         return self._missing if self._client is None else self._answering.missing()
 
+    def limits_all(self) -> bool:
+        """Whether Discord's last word was that it takes nothing from the whole bot for a while."""
+        return self._limits_all
+
     async def _ask(self) -> bool:
         """True where no request has failed since the last answer; else an answer to a request that needs no rights."""
         if self._failed and self._client is not None:
@@ -169,7 +175,12 @@ class RestSession:
     async def _note_answer(
         self, _: aiohttp.ClientSession, __: types.SimpleNamespace, answer: aiohttp.TraceRequestEndParams
     ) -> None:
-        self._failed = answer.response.status >= _SERVER_ERROR
+        response = answer.response
+        self._failed = response.status >= _SERVER_ERROR
+        if response.status != _TOO_MANY_REQUESTS:
+            self._limits_all = False
+        elif "X-RateLimit-Global" in response.headers:
+            self._limits_all = True
 
     async def _note_failure(self, *_: object) -> None:
         self._failed = True

@@ -185,7 +185,7 @@ async def start_delivery(
         clock = LateClock(sandbox.world.state.now_ms)
         log = KeptLog(inbox)
         handler = DeliveryHandler(
-            lambda: DiscordChannels(session.client()),
+            lambda: DiscordChannels(session.client(), session.limits_all),
             clock,
             log,  # type: ignore[arg-type]
             fence,

@@ -211,6 +211,16 @@ async def test_a_text_that_discord_would_take_in_an_hour_is_given_up_and_others_
     assert len(delivery.sandbox.world.messages(other)) == 1
 
 
+async def test_a_text_waits_where_discord_takes_nothing_from_the_whole_bot_for_an_hour(delivery) -> None:
+    delivery.sandbox.limits.config = LimitsConfig(overall=Rate(0, 3_600))
+    inbound = delivery.inbound(text(delivery, 0))
+    with pytest.raises(Unavailable):
+        await delivery.handler.handle(inbound)
+    delivery.sandbox.limits.config = LimitsConfig(enabled=False)
+    await delivery.handler.handle(inbound)
+    assert len(delivery.shown()) == 1
+
+
 async def test_a_stop_button_that_discord_would_clear_in_an_hour_is_left(delivery) -> None:
     await delivery.give(text(delivery, 0))
     [(_, sent)] = delivery.log.receipts
@@ -400,7 +410,7 @@ async def test_a_call_that_is_given_up_in_a_global_rate_limit_does_not_hold_up_t
 ) -> None:
     monkeypatch.setattr("services.runtime.discord._GLOBAL_LIMIT_S", 0.01)
     client, channel = session.client(), sandbox.world.channel("general")
-    sandbox.limits.config = LimitsConfig(overall=Rate(0, 3_600))
+    sandbox.limits.config = LimitsConfig(overall=Rate(0, 50))
     with pytest.raises(TimeoutError):
         async with bounded(client, 0.2):
             await client.get_partial_messageable(channel.id).send("one")

@@ -50,7 +50,7 @@ async def test_a_process_that_was_away_lets_the_runtime_look_at_the_partition_be
 async def test_a_request_that_waited_in_the_client_does_not_start_with_an_old_heartbeat(
     delivery: Any, heard: Any, session: Any
 ) -> None:
-    channels = DiscordChannels(session.client())
+    channels = DiscordChannels(session.client(), session.limits_all)
     # Stands for any wait inside discord.py, such as one for a rate limit.
     session.client().http._global_over.clear()
     posting = asyncio.create_task(channels.post(text(delivery, 0), "nonce"))
@@ -67,7 +67,7 @@ async def test_a_request_that_waited_in_the_client_for_too_long_is_judged_again(
 ) -> None:
     monkeypatch.setattr(module, "HOLDS_S", -1.0)
     with judged(), pytest.raises(Unavailable, match="waited too long"):
-        await DiscordChannels(session.client()).post(text(delivery, 0), "nonce")
+        await DiscordChannels(session.client(), session.limits_all).post(text(delivery, 0), "nonce")
     assert delivery.shown() == []
 
 
@@ -75,7 +75,7 @@ async def test_the_channel_may_be_read_with_an_old_heartbeat(delivery: Any, hear
     await delivery.give(text(delivery, 0))
     heard.age_s = 60.0
     [message] = delivery.shown()
-    found = await DiscordChannels(session.client()).find(text(delivery, 0), "1", frozenset())
+    found = await DiscordChannels(session.client(), session.limits_all).find(text(delivery, 0), "1", frozenset())
     assert found == Sent(message_id=str(message.id))
 
 
@@ -93,7 +93,7 @@ async def test_no_button_is_taken_off_while_the_last_heartbeat_is_old(delivery: 
 async def test_typing_is_not_shown_with_an_old_heartbeat(delivery: Any, heard: Any, session: Any) -> None:
     heard.age_s = 4.0
     with pytest.raises(Unavailable, match="group"):
-        await DiscordChannels(session.client()).show_typing(delivery.channel)
+        await DiscordChannels(session.client(), session.limits_all).show_typing(delivery.channel)
 
 
 def test_a_fence_without_a_group_is_closed() -> None:

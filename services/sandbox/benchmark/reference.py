@@ -105,7 +105,7 @@ async def serve() -> None:
     lines = asyncio.StreamReader()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
     async with rest_client(settings) as client:
-        reference = Reference(settings, DiscordChannels(client))
+        reference = Reference(settings, DiscordChannels(client, lambda: False))
 
         async def run(order: Order) -> None:
             await reference.run(order)
