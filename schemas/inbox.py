@@ -19,6 +19,10 @@ class Author(Model):
     bot: bool = False
 
 
+Locale = Literal["en", "ja"]
+"""A language that notices are written in."""
+
+
 class FoldSettings(Model):
     """What the fold needs to know of guild and channel and cannot look up, stamped by the gateway."""
 
@@ -31,6 +35,7 @@ class FoldSettings(Model):
     )
     generation_deadline_ms: Annotated[int, Field(gt=0)] = 600_000
     delivery_deadline_ms: Annotated[int, Field(gt=0)] = 900_000
+    locale: Locale = "en"
 
 
 class Admitted(Model):

@@ -10,6 +10,7 @@ import typer
 from services.cli import (
     bench,
     chaos,
+    classify,
     discord,
     doctor,
     normalize,
@@ -37,6 +38,7 @@ app.add_typer(bench.app, name="bench")
 app.command("simulate")(simulate.run)
 app.command("chaos")(chaos.run)
 app.add_typer(topics.app, name="topics")
+app.command("classify")(classify.run)
 app.command("settings")(settings.show)
 app.command("doctor")(doctor.examine)
 app.command("normalize")(normalize.run)

@@ -54,7 +54,8 @@ class History(Protocol):
 class Intake:
     """One gateway process's way into the inbox. `limit`: messages that may wait for the log's acknowledgement.
 
-    `rules_version` is stamped on every message; the turn keeps it. `pace`: how fast one channel's messages are written.
+    `rules_version` and `settings` are stamped on every message; the turn keeps them. `pace`: how fast one channel's
+    messages are written.
     """
 
     def __init__(
@@ -66,13 +67,14 @@ class Intake:
         retry_s: float = 1.0,
         rules_version: int = 1,
         pace: Pace | None = None,
+        settings: FoldSettings | None = None,
     ) -> None:
         self._rules_version = rules_version
         self._send = send
         self._watermarks = watermarks
         self._limit = limit
         self._retry_s = retry_s
-        self._settings = FoldSettings()
+        self._settings = settings or FoldSettings()
         self._bot_id = 0
         self._history: History | None = None
         self._unacknowledged = 0

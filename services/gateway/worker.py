@@ -1,5 +1,6 @@
 """The gateway worker: one shard's websocket bound to the log. It reads no topic."""
 
+from schemas.inbox import FoldSettings
 from services.gateway.client import GatewayClient
 from services.gateway.connection import Connection
 from services.gateway.intake import Intake
@@ -18,7 +19,12 @@ async def build(context: Context) -> None:
     token(context.settings)
     shard_id, shard_count = context.settings.shard
     watermarks = Watermarks()
-    intake = Intake(context.sender.send, watermarks, rules_version=context.settings.rules_version)
+    intake = Intake(
+        context.sender.send,
+        watermarks,
+        rules_version=context.settings.rules_version,
+        settings=FoldSettings(locale=context.settings.locale),
+    )
     stops = Stops(context.sender.send)
 
     def new_client() -> GatewayClient:

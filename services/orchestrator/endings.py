@@ -18,6 +18,7 @@ from services.orchestrator.deliveries import (
     show_notice,
 )
 from services.orchestrator.notices import EMPTY, bounded, error_notice
+from services.orchestrator.notices_v1 import plain_notice
 from services.orchestrator.segments import discard, flush
 from services.orchestrator.starting import start, start_next
 from services.orchestrator.state import Cause, Ending, Outstanding, Turn
@@ -42,7 +43,10 @@ def fail(step: Step, error: ProviderError, *, interrupt: Interrupt | None = None
     """Show what came, then say what went wrong; ends as timeout or error. `interrupt` closes a stream that runs."""
     kept = bounded(error)
     _drain(step, Ending(status="timeout" if error.type == "timeout" else "error", error=kept), interrupt=interrupt)
-    show_notice(step, error_notice(error))
+    notice = (
+        plain_notice(error) if step.turn_rules.plain_notices else error_notice(error, step.turn.cause.settings.locale)
+    )
+    show_notice(step, notice)
     settle(step)
 
 

@@ -10,6 +10,7 @@ from pydantic import AliasChoices, Field, SecretStr, field_validator, model_vali
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from schemas.chunks import Dialect
+from schemas.inbox import Locale
 
 
 class Settings(BaseSettings):
@@ -78,9 +79,10 @@ class Settings(BaseSettings):
         "0/1", description="which shard this gateway process is, and of how many: 0/2 and 1/2 for two"
     )
     rules_version: Annotated[int, Field(ge=1)] = Field(
-        1,
+        2,
         description="the rules that new turns are decided by; raise it after every orchestrator has the code for them",
     )
+    locale: Locale = Field("en", description="the language of notices about errors")
     discord_history: Annotated[int, Field(ge=1, le=100)] = Field(40, description="messages of history that a turn sees")
 
     # -- the model, until a catalog says otherwise -----------------------------------------------------------------

@@ -141,7 +141,7 @@ async def test_an_output_over_its_topics_limit_ends_its_turn_with_an_error(crowd
     turn = talk.say("Anything.", play=Stream((Text("Before."), ToolCall("write", pieces))))
     assert (await talk.finished(turn)).status == "error"
     [notice] = talk.notices
-    assert "too_large" in notice
+    assert "bot's side" in notice
     assert talk.words == ["Before."]
     found = [dead for dead in crowd.records["dead-letters"] if dead.key == talk.id.encode()]
     assert [HeaderReader(dead.headers).text("dead-letter-reason") for dead in found] == ["too_large"]

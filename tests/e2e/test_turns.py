@@ -111,7 +111,7 @@ async def test_the_facts_of_every_record_travel_in_its_headers(crowd: Any) -> No
 @pytest.mark.parametrize(
     ("play", "shown", "says"),
     [
-        pytest.param(Answer(401), "", "refused the bot's access", id="401"),
+        pytest.param(Answer(401), "", "refused the access", id="401"),
         pytest.param(Answer(429, headers={"retry-after": "7"}), "", "again in 7 s", id="429"),
         pytest.param(Answer(500), "", "again in a moment", id="500"),
         pytest.param(Answer(529), "", "overloaded", id="529"),
@@ -141,14 +141,15 @@ async def test_a_failing_provider_ends_the_turn_with_what_came_and_a_line_that_s
     assert (await talk.finished(talk.say("And again."))).status == "completed"
 
 
-async def test_a_model_that_the_provider_does_not_know_is_named_together_with_its_setting(crowd: Any) -> None:
+async def test_a_model_that_the_provider_does_not_know_is_named_and_who_can_choose_another(crowd: Any) -> None:
     talk = crowd.talk()
     message = "The model `sandbox-echo` does not exist."
     finished = await talk.finished(talk.say("Anything.", play=Answer(404, message=message)))
     assert finished.status == "error"
     [notice] = talk.notices
     print(notice)
-    assert "ODRADEK_MODEL" in notice
+    assert "operator can choose another model" in notice
+    assert message.replace("`", "'") in notice
 
 
 async def test_a_provider_that_hangs_is_given_up_at_the_deadline(crowd: Any) -> None:

@@ -67,6 +67,7 @@ class Channel:
         guild: str | None = None,
         refused: str | None = None,
         content: str = "hello",
+        rules_version: int = 1,
         **settings: object,
     ) -> list[Output]:
         return self.tell(
@@ -78,6 +79,7 @@ class Channel:
                 content=content,
                 source="direct",
                 settings=FoldSettings.model_validate(settings),
+                rules_version=rules_version,
                 **({} if refused is None else {"admission": Refused(reason="cooldown", notice=refused)}),
             )
         )

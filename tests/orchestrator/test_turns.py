@@ -131,6 +131,18 @@ def test_a_provider_error_shows_what_came_and_then_one_line(channel) -> None:
     assert "sk-" not in channel.last_finished().model_dump_json()
 
 
+def test_by_rules_of_version_2_an_error_is_told_in_the_language_of_the_turn(channel) -> None:
+    for number, locale in ((1, "en"), (2, "ja")):
+        channel.message(number, rules_version=2, locale=locale)
+        channel.error("429", type="rate_limit", message="Slow down @everyone", retryable=True, retry_after_s=20.5)
+        channel.receive_all()
+    assert channel.notices() == [
+        f"{NOTICE}Too many requests: Error code 429: Slow down @\u200beveryone Send your message again in 21 s.",
+        f"{NOTICE}リクエストが多すぎます: エラーコード 429: Slow down @\u200beveryone "
+        "21 秒後に、もう一度メッセージを送ってください。",
+    ]
+
+
 def test_an_endless_error_message_is_cut(channel) -> None:
     channel.message(1)
     channel.error("c" * 9_000, message="@" * 90_000, original="o" * 90_000)
