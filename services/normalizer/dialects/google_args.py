@@ -61,7 +61,8 @@ class PartialArguments:
         if self._growing_at is not None:
             holder, step = self._growing_at
             del holder[step]
-        return json.dumps(self.whole(), ensure_ascii=False).removesuffix("}")
+        text = json.dumps(self.whole(), ensure_ascii=False).removesuffix("}")
+        return f"{text}," if self._root else text
 
     def _put(self, place: tuple[Any, str | int], piece: dict[str, Any], text: object) -> "_Text | None":
         holder, step = place

@@ -1,0 +1,92 @@
+"""Normalizing recorded streams from the command line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DELTA = {"model": "m", "provider": "upstream", "choices": [{"delta": {"content": "Hi", "reasoning": "hm"}}]}
+CALL = {"choices": [{"delta": {"tool_calls": [{"id": "c", "function": {"name": "f", "arguments": '{"x": 1}'}}]}}]}
+END = {"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    path = tmp_path / "reply.sse"
+    path.write_text("".join(f"data: {json.dumps(payload)}\n\n" for payload in (DELTA, CALL, END)) + "data: [DONE]\n\n")
+    return path
+
+
+def test_a_stream_becomes_one_object(odradek: Any, recorded: Path) -> None:
+    (line,) = odradek("normalize", "--dialect", "openai-chat", str(recorded)).lines
+    told = json.loads(line)
+    usage = told.pop("usage")
+    (call,) = told.pop("tool_calls")
+    assert told == {
+        "file": str(recorded),
+        "text": "Hi",
+        "thinking": "hm",
+        "thinking_signature": None,
+        "server_tool_calls": [],
+        "finish_reason": "tool_calls",
+        "finish_reason_raw": "stop",
+        "model": "m",
+        "error": None,
+        "serving_provider": "upstream",
+        "batches": 1,
+    }
+    assert (call["id"], call["name"], call["arguments"], call["arguments_truncated"]) == ("c", "f", {"x": 1}, False)
+    assert (usage["input_tokens"], usage["output_tokens"], usage["raw"]) == (3, 2, END["usage"])
+
+
+@pytest.mark.parametrize("split", ["1", "7", "random:3"])
+def test_the_cut_changes_nothing_but_the_batches(split: str, odradek: Any, recorded: Path) -> None:
+    whole, cut = (
+        json.loads(odradek("normalize", "--dialect", "openai-chat", *options, str(recorded)).out)
+        for options in ((), ("--split", split))
+    )
+    assert whole.pop("batches") <= cut.pop("batches")
+    assert whole == cut
+
+
+def test_events_are_told_one_a_line_with_their_file(odradek: Any, recorded: Path) -> None:
+    lines = odradek("normalize", "--dialect", "openai-chat", "--events", str(recorded)).lines
+    events = [json.loads(line) for line in lines]
+    assert [event["type"] for event in events] == [
+        "start",
+        "thinking_delta",
+        "text_delta",
+        "toolcall_delta",
+        "done",
+    ]
+    assert {event["file"] for event in events} == {str(recorded)}
+
+
+def test_a_stream_that_holds_an_error_is_told_and_exits_with_0(odradek: Any, tmp_path: Path) -> None:
+    path = tmp_path / "broken.sse"
+    path.write_text(f"data: {json.dumps(DELTA)}\n\n")
+    done = odradek("normalize", "--dialect", "openai-chat", "--then", "connection_reset", str(path), "-")
+    broken, nothing = (json.loads(line) for line in done.lines)
+    assert done.code == 0
+    assert (broken["text"], broken["finish_reason"], broken["error"]["code"]) == ("Hi", None, "connection_reset")
+    assert nothing["error"]["retryable"] is True
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("--dialect", "klingon"),
+        ("--dialect", "google", "--split", "0"),
+        ("--dialect", "google", "--split", "random:"),
+        ("--dialect", "google", "--then", "later"),
+        ("--dialect", "google", "--provider", "nobody"),
+        ("--dialect", "google", "--known-tools", "/no/such/file"),
+        ("--dialect", "google", "/no/such/file"),
+        (),
+    ],
+)
+def test_wrong_usage_exits_with_2_and_a_remedy(wrong: tuple[str, ...], odradek: Any, recorded: Path) -> None:
+    done = odradek("normalize", *wrong, str(recorded))
+    assert done.code == 2
+    assert done.err
