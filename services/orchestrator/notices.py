@@ -59,4 +59,5 @@ def error_notice(error: ProviderError, locale: Locale) -> str:
     The further tips are for those who run the bot; a line that is shown small has no room for them.
     """
     shown = present(error, Scope(), locale)
-    return f"{shown.title}: {' '.join((shown.description, *shown.tips[:1]))}"
+    stop = "" if shown.description.endswith((".", "!", "?", "…", "。")) else "."
+    return f"{shown.title}: {shown.description}{stop} {shown.tips[0]}"

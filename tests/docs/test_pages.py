@@ -82,6 +82,16 @@ def test_the_table_of_topics_is_fresh() -> None:
     assert module.page_with(text, module.table(load_topics())) == text, "run: python docs/topics_table.py"
 
 
+def test_the_tables_of_errors_are_fresh() -> None:
+    spec = importlib.util.spec_from_file_location("errors_tables", ROOT / "docs/errors_tables.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    text = module.PAGE.read_text(encoding="utf-8")
+    assert module.page_with(text) == text, "run: python docs/errors_tables.py"
+
+
 def test_the_page_about_workers_shows_the_example_as_it_is() -> None:
     example = (ROOT / "docs/examples/pace_worker.py").read_text(encoding="utf-8")
     assert f"```python\n{example}```" in (ROOT / "docs/writing-a-worker.md").read_text(encoding="utf-8")

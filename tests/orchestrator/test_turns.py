@@ -137,8 +137,8 @@ def test_by_rules_of_version_2_an_error_is_told_in_the_language_of_the_turn(chan
         channel.error("429", type="rate_limit", message="Slow down @everyone", retryable=True, retry_after_s=20.5)
         channel.receive_all()
     assert channel.notices() == [
-        f"{NOTICE}Too many requests: Error code 429: Slow down @\u200beveryone Send your message again in 21 s.",
-        f"{NOTICE}リクエストが多すぎます: エラーコード 429: Slow down @\u200beveryone "
+        f"{NOTICE}Too many requests: Error code 429: Slow down @\u200beveryone. Send your message again in 21 s.",
+        f"{NOTICE}リクエストが多すぎます: エラーコード 429: Slow down @\u200beveryone. "
         "21 秒後に、もう一度メッセージを送ってください。",
     ]
 
