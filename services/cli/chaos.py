@@ -30,6 +30,9 @@ def run(
     turns: Annotated[
         int | None, typer.Option("--turns", min=1, help="Turns at once, in scenarios that keep a number of them going.")
     ] = None,
+    away: Annotated[
+        float | None, typer.Option("--away", min=1, help="Seconds that an outage lasts, in scenarios that have one.")
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of what strikes when, and of what people do.")] = 1,
     restart: Annotated[
         bool,
@@ -57,6 +60,8 @@ def run(
 
       odradek chaos --seconds 60 --kills 10 --no-restart --json
 
+      odradek chaos --scenario broker-away --away 50
+
       odradek chaos --kafka broker-1:9092 --keep ./chaos
     """
     import shutil
@@ -81,6 +86,7 @@ def run(
         processes=processes,
         partitions=partitions,
         turns=turns,
+        away_s=away,
     )
     directory = keep or Path(tempfile.mkdtemp(prefix="odradek-chaos-"))
     directory.mkdir(parents=True, exist_ok=True)

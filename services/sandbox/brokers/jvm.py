@@ -68,6 +68,11 @@ class JvmKafka:
         return f"127.0.0.1:{self.port}"
 
     @property
+    def controller_port(self) -> int:
+        """Where it serves as the cluster's controller."""
+        return self._controller_port
+
+    @property
     def log(self) -> Path:
         return self.directory / "broker.log"
 

@@ -104,7 +104,7 @@ class _Campaign:
             tail = stage.log.tail("turns", since_ms=clock.began_ms, on_record=ended.take)
             await tail.start()
             stack.push_async_callback(tail.stop)
-            scenario = SCENARIOS[wishes.scenario].make(Run(wishes, stage, slots, clock, self._say))
+            scenario = SCENARIOS[wishes.scenario].make(Run(wishes, stage, slots, ended, clock, self._say))
             async with self._telling(scenario, ended):
                 await scenario.play()
             self._say("the faults are over; waiting until nothing goes on")

@@ -39,12 +39,14 @@ class Window:
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """One slot. `held`: the process that died in it stays away until `wanted` is set."""
+    """One slot. `port`: where the present process tells how it is. `held`: the process that died in it stays away until
+    `wanted` is set."""
 
     name: str
     kind: str
     environment: Mapping[str, str]
     log: Path
+    port: int = 0
     process: asyncio.subprocess.Process | None = None
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     wanted: asyncio.Event = field(default_factory=asyncio.Event)
@@ -79,11 +81,12 @@ class Slots:
         away: Window | None = None
         while not self._ending:
             spawned = self._clock.now()
-            port = free_port()  # another one each time: whoever took it meanwhile would keep the slot empty for ever
+            # Another one each time: whoever took it meanwhile would keep the slot empty for ever.
+            slot.port = free_port()
             with slot.log.open("ab") as out:
                 slot.process = await asyncio.create_subprocess_exec(
                     *(sys.executable, "-m", "services.cli", "worker", slot.kind),
-                    env={**os.environ, **slot.environment, "ODRADEK_HTTP_PORT": str(port)},
+                    env={**os.environ, **slot.environment, "ODRADEK_HTTP_PORT": str(slot.port)},
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=out,
                     stderr=out,
@@ -92,7 +95,7 @@ class Slots:
             if self._ending:
                 slot.process.kill()
             getting_ready = asyncio.create_task(
-                self._until_ready(slot, f"http://127.0.0.1:{port}/readyz", spawned, away)
+                self._until_ready(slot, f"http://127.0.0.1:{slot.port}/readyz", spawned, away)
             )
             code = await slot.process.wait()
             getting_ready.cancel()

@@ -18,7 +18,9 @@ from services.runtime.discord import rest_client
 from services.runtime.kafka.admin import provision
 from services.runtime.kafka.cluster import KafkaLog
 from services.runtime.settings import Settings
+from services.sandbox.brokers.follower import BOTH_MUST_HAVE_IT, start_follower
 from services.sandbox.brokers.jvm import JvmKafka
+from services.sandbox.brokers.small_disk import SmallDisk, keep_data_on, small_disk
 from services.sandbox.chaos.people import NAMES
 from services.sandbox.discord.entities import Channel
 from services.sandbox.discord.limits import LimitsConfig
@@ -41,7 +43,8 @@ class Scene:
     """What a scenario wants of the stage.
 
     `pace_ms`: the provider's wait before each delta. `grace_s`: how long a worker may finish after SIGTERM. `rules`: what
-    the newest code of the run carries.
+    the newest code of the run carries. `disk_mib`: give the broker's records a file system of their own of this size.
+    `two_brokers`: a second broker has a copy of everything, and no write counts that not both have (min ISR 2).
     """
 
     channels: int = 8
@@ -49,13 +52,15 @@ class Scene:
     pace_ms: float = 9.0
     grace_s: float = 15.0
     rules: RulesByVersion = field(default_factory=lambda: RULES)
+    disk_mib: int | None = None
+    two_brokers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
     """The running parts. `environment` is what every worker needs; `provider_keys` has each provider slot's own key.
 
-    `broker` is None where the cluster is somebody else's.
+    `broker` is None where the cluster is somebody else's; `follower` and `disk` are there where the scene asks for them.
     """
 
     scene: Scene
@@ -69,6 +74,8 @@ class Stage:
     provider: SandboxProvider
     log: KafkaLog
     channels: tuple[Channel, ...]
+    follower: JvmKafka | None = None
+    disk: SmallDisk | None = None
 
 
 @contextlib.asynccontextmanager
@@ -78,11 +85,20 @@ async def open_stage(
     """Start everything but the workers; `processes` is their number of each kind. Raises what a missing broker raises."""
     async with contextlib.AsyncExitStack() as stack:
         broker: JvmKafka | None = None
+        follower: JvmKafka | None = None
+        disk: SmallDisk | None = None
         if kafka is None:
             say("starting Kafka")
-            broker = await JvmKafka.start(directory / "kafka", progress=say)
+            if scene.disk_mib is not None:
+                disk = await stack.enter_async_context(small_disk(directory / "kafka" / "disk", mib=scene.disk_mib))
+                await keep_data_on(disk, directory / "kafka")
+            properties = BOTH_MUST_HAVE_IT if scene.two_brokers else {}
+            broker = await JvmKafka.start(directory / "kafka", properties=properties, progress=say)
             stack.push_async_callback(broker.kill)
             kafka = broker.bootstrap
+            if scene.two_brokers:
+                follower = await start_follower(broker, directory / "kafka-2", properties=properties)
+                stack.push_async_callback(follower.kill)
         token, key = f"chaos-token-{uuid4().hex}", f"chaos-key-{uuid4().hex}"
         discord = SandboxDiscord(
             DiscordConfig(world=WorldConfig(token=token), limits=LimitsConfig(enabled=False), shards=processes)
@@ -111,6 +127,7 @@ async def open_stage(
             "ODRADEK_GRACE_S": str(scene.grace_s),
             "ODRADEK_EXCLUSIVE_INSTANCE": "1",
             "ODRADEK_INSTANCE": "chaos",
+            "ODRADEK_REPLICATION_FACTOR": "2" if scene.two_brokers else "1",
         }
         settings = Settings.model_validate(
             {name.removeprefix("ODRADEK_").lower(): value for name, value in environment.items()}
@@ -124,7 +141,10 @@ async def open_stage(
         await log.start()
         stack.push_async_callback(log.stop)
         channels = _add_channels(discord, processes, scene.channels)
-        yield Stage(scene, settings, topics, partitions, environment, keys, broker, discord, provider, log, channels)
+        yield Stage(
+            scene, settings, topics, partitions, environment, keys, broker, discord, provider, log, channels,
+            follower=follower, disk=disk,
+        )  # fmt: skip
 
 
 def _stamped_by_the_broker(topics: Topics) -> Topics:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """`processes`: of each kind. `turns`: at once; None leaves it to the scenario."""
+    """`processes`: of each kind. `turns`: at once; None leaves it to the scenario, as with `away_s`, an outage's length."""
 
     scenario: str
     seconds: float
@@ -16,3 +16,4 @@ class Wishes:
     processes: int
     partitions: int
     turns: int | None
+    away_s: float | None = None

@@ -7,6 +7,7 @@ from typing import Protocol, cast
 
 from services.sandbox.chaos.clock import RunClock
 from services.sandbox.chaos.people import Asked
+from services.sandbox.chaos.rest import EndedTurns
 from services.sandbox.chaos.slots import Slots
 from services.sandbox.chaos.stage import Scene, Stage
 from services.sandbox.chaos.strikes import Struck
@@ -21,6 +22,7 @@ class Run:
     wishes: Wishes
     stage: Stage
     slots: Slots
+    ended: EndedTurns
     clock: RunClock
     say: Callable[[str], None]
 

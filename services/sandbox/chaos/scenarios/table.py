@@ -2,7 +2,17 @@
 
 from collections.abc import Mapping
 
+from services.sandbox.chaos.scenarios.broker_away import BROKER_AWAY
+from services.sandbox.chaos.scenarios.discord_away import DISCORD_AWAY
+from services.sandbox.chaos.scenarios.disk_full import DISK_FULL
 from services.sandbox.chaos.scenarios.mixed import MIXED
+from services.sandbox.chaos.scenarios.refusing_leader import REFUSING_LEADER
 from services.sandbox.chaos.scenarios.scenario import Kind
 
-SCENARIOS: Mapping[str, Kind] = {"mixed": MIXED}
+SCENARIOS: Mapping[str, Kind] = {
+    "mixed": MIXED,
+    "broker-away": BROKER_AWAY,
+    "discord-away": DISCORD_AWAY,
+    "disk-full": DISK_FULL,
+    "refusing-leader": REFUSING_LEADER,
+}
