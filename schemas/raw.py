@@ -14,6 +14,9 @@ from schemas.headers import HeaderReader, Headers
 SLICE = "RawSlice"
 END = "RawEnd"
 VERSION = 1
+_ANSWER = "answer-"
+"""Before the name of a header of the provider's answer."""
+
 NOBODY = "nobody"
 """The instance of an end that somebody declared who did not hold the stream; several may, so it names none of them."""
 
@@ -32,6 +35,19 @@ Ending = Literal[
     "lost",
 ]
 """How a stream ended. `lost`: its holder died or was declared dead; written without a sequence by whoever noticed."""
+
+RETRY_HEADERS: tuple[str, ...] = (
+    "retry-after-ms",
+    "x-should-retry",
+    "x-ratelimit-reset",
+    *(f"x-ratelimit-{what}-{limit}" for limit in ("requests", "tokens") for what in ("remaining", "reset")),
+    *(
+        f"anthropic-ratelimit-{limit}-{what}"
+        for limit in ("requests", "tokens", "input-tokens", "output-tokens")
+        for what in ("remaining", "reset")
+    ),
+)
+"""The headers of an answer, beside `retry-after`, that say whether and when to ask again; in lower case."""
 
 ENDINGS: tuple[Ending, ...] = get_args(Ending)
 DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
@@ -75,6 +91,7 @@ class RawEnd:
     """The end of a stream. `sequence` is the last slice's + 1, or None where it was declared lost by another.
 
     `detail` is a short reason for people, without secrets. `retry_after` is the provider's header as it came.
+    `retry_hints` are those of RETRY_HEADERS that came with it.
     """
 
     origin: RawOrigin
@@ -83,6 +100,7 @@ class RawEnd:
     http_status: int | None = None
     retry_after: str | None = None
     detail: str | None = None
+    retry_hints: tuple[tuple[str, str], ...] = ()
 
     def headers(self) -> Headers:
         """The headers that are particular to ends; the common facts are added by the writer."""
@@ -92,6 +110,7 @@ class RawEnd:
             ("http-status", None if self.http_status is None else str(self.http_status)),
             ("retry-after", self.retry_after),
             ("detail", self.detail),
+            *((f"{_ANSWER}{name}", value) for name, value in self.retry_hints),
         ]
         return tuple((name, value.encode()) for name, value in own if value is not None)
 
@@ -134,6 +153,9 @@ def parse_raw(reader: HeaderReader) -> RawSlice | RawEnd:
         http_status=reader.number("http-status"),
         retry_after=reader.text("retry-after"),
         detail=reader.text("detail"),
+        retry_hints=tuple(
+            (name, value) for name in RETRY_HEADERS if (value := reader.text(f"{_ANSWER}{name}")) is not None
+        ),
     )
 
 

@@ -83,7 +83,7 @@ def ending_of(end: RawEnd, written_at: datetime | None = None) -> Ending:
         case "connect_failed":
             return ConnectFailed(end.detail or "")
         case "http_error":
-            headers = {} if end.retry_after is None else {"retry-after": end.retry_after}
+            headers = dict(end.retry_hints) | ({} if end.retry_after is None else {"retry-after": end.retry_after})
             return HttpError(end.http_status or 0, headers, written_at)
         case "first_byte_timeout":
             return Deadline("first_byte")

@@ -98,7 +98,7 @@ class Exchange:
         refused = not 200 <= response.status < 300
         most = MOST_ERROR_BYTES if refused else MOST_BODY_BYTES
         content_type = response.headers.get("content-type", "")
-        self.recorder.answered(response.status, content_type, response.headers.get("retry-after"))
+        self.recorder.answered(response.status, content_type, response.headers)
         meter = ProgressMeter(content_type)
         size = 0
         async with aclosing(response.chunks()) as chunks:

@@ -6,12 +6,12 @@ stands still would gather the whole stream in memory.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from schemas.headers import Facts
 from schemas.identities import traceparent
 from schemas.prompts import ProviderRequest
-from schemas.raw import END, NOBODY, SLICE, VERSION, Ending, RawEnd, RawOrigin, RawSlice
+from schemas.raw import END, NOBODY, RETRY_HEADERS, SLICE, VERSION, Ending, RawEnd, RawOrigin, RawSlice
 from services.provider.coalescer import Coalescer, gathering
 from services.provider.masking import Masker
 from services.provider.metrics import BYTES, ENDINGS, MASKED
@@ -59,13 +59,16 @@ class Recorder:
         self._status: int | None = None
         self._content_type = ""
         self._retry_after: str | None = None
+        self._retry_hints: tuple[tuple[str, str], ...] = ()
         self.ended = False
 
-    def answered(self, status: int, content_type: str, retry_after: str | None) -> None:
+    def answered(self, status: int, content_type: str, headers: Mapping[str, str]) -> None:
         """The response's headers have come."""
         self._status = status
         self._content_type = self._shown(content_type)
+        retry_after = headers.get("retry-after")
         self._retry_after = None if retry_after is None else self._shown(retry_after)
+        self._retry_hints = tuple((name, self._shown(headers[name])) for name in RETRY_HEADERS if name in headers)
 
     def take(self, data: bytes, now: float, streams: int) -> None:
         """Some bytes of the body; `streams` in flight decide how much is gathered for a slice."""
@@ -102,6 +105,7 @@ class Recorder:
             http_status=self._status,
             retry_after=self._retry_after,
             detail=None if detail is None else self._shown(detail),
+            retry_hints=self._retry_hints if ending == "http_error" else (),
         )
         ENDINGS.labels(self._request.dialect, ending).inc()
         future = self._inbound.emit(bare("raw", b"", self._next_facts(END), end.headers()))

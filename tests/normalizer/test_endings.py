@@ -146,9 +146,8 @@ def test_a_refusal_is_classified_by_its_body_however_it_ends(ending: Ending, pla
 def test_every_ending_of_the_raw_topic_has_its_meaning() -> None:
     origin = RawOrigin(turn="m1", generation=1, instance="p", dialect="anthropic", model="m")
     now = datetime(2026, 11, 30, tzinfo=UTC)
-    found = [
-        ending_of(RawEnd(origin, 0, name, http_status=429, retry_after="5", detail="why"), now) for name in ENDINGS
-    ]
+    facts = {"http_status": 429, "retry_after": "5", "detail": "why", "retry_hints": (("x-should-retry", "false"),)}
+    found = [ending_of(RawEnd(origin, 0, name, **facts), now) for name in ENDINGS]
     assert {type(ending) for ending in found} == set(get_args(endings.Ending))
-    assert HttpError(429, {"retry-after": "5"}, now) in found
+    assert HttpError(429, {"retry-after": "5", "x-should-retry": "false"}, now) in found
     assert ConnectionReset("why") in found

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.chunks import ProviderError
-from schemas.raw import DIALECTS
+from schemas.raw import DIALECTS, RETRY_HEADERS
 from services.normalizer.errors import MAX_MESSAGE_CHARS, MAX_ORIGINAL_CHARS, event_error, http_error
 from services.normalizer.errors.codes import CODES, FAMILY_WORDS
 from services.normalizer.errors.families import (
@@ -25,7 +25,6 @@ from services.normalizer.errors.families import (
     family_of,
 )
 from services.normalizer.errors.reasons import MEANINGS
-from services.normalizer.errors.retry_after import RETRY_HEADERS
 
 DATA = Path(__file__).parent.parent / "data" / "normalizer"
 REFUSALS = [json.loads(line) for line in (DATA / "refusals.jsonl").read_text().splitlines()]

@@ -249,10 +249,12 @@ async def test_a_body_that_ends_too_early_without_a_finish_is_the_normalizers_to
 
 @pytest.mark.parametrize("status", [302, 400, 401, 429, 500, 529])
 async def test_an_http_error_keeps_status_body_and_retry_after(bench: Any, status: int) -> None:
-    bench.play(Answer(status, headers={"retry-after": "17"}, body=b'{"error":{"message":"no"}}'))
+    told = {"retry-after": "17", "x-should-retry": "false", "x-secret": "no"}
+    bench.play(Answer(status, headers=told, body=b'{"error":{"message":"no"}}'))
     await bench.run()
     end = bench.end()
     assert (end.ending, end.http_status, end.retry_after) == ("http_error", status, "17")
+    assert end.retry_hints == (("x-should-retry", "false"),)
     assert bench.body() == b'{"error":{"message":"no"}}'
     assert bench.closings() == ["failed"]
 

@@ -11,7 +11,7 @@ from schemas.chunks import Dialect
 from schemas.errors import BadRecord, HeaderInvalid, HeaderMissing, NewerVersion, UnknownRecordType
 from schemas.headers import Facts, HeaderReader, Headers
 from schemas.identities import nonce, stream_effect, traceparent, turn_of_message
-from schemas.raw import END, ENDINGS, SLICE, RawEnd, RawOrigin, RawSlice, parse_raw
+from schemas.raw import END, ENDINGS, RETRY_HEADERS, SLICE, RawEnd, RawOrigin, RawSlice, parse_raw
 
 TEXTS = st.text(min_size=1, max_size=20)
 NUMBERS = st.integers(0, 2**63 - 1)
@@ -94,7 +94,8 @@ def test_a_slice_reads_back_equal(record: RawSlice) -> None:
 
 
 @given(st.builds(RawEnd, origin=ORIGINS, sequence=NUMBERS, ending=st.sampled_from(ENDINGS),
-                 http_status=NUMBERS | st.none(), retry_after=TEXTS | st.none(), detail=TEXTS | st.none()))  # fmt: skip
+                 http_status=NUMBERS | st.none(), retry_after=TEXTS | st.none(), detail=TEXTS | st.none(),
+                 retry_hints=TEXTS.map(lambda text: ((RETRY_HEADERS[0], text), (RETRY_HEADERS[-1], text)))))  # fmt: skip
 def test_an_end_reads_back_equal(record: RawEnd) -> None:
     assert parse_raw(HeaderReader(raw_headers(record))) == record
 

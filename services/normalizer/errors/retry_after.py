@@ -21,15 +21,6 @@ MAX_RETRY_AFTER_S = 24 * 3600.0
 
 LIMITS = ("requests", "tokens")
 ANTHROPIC_LIMITS = ("requests", "tokens", "input-tokens", "output-tokens")
-RETRY_HEADERS: tuple[str, ...] = (
-    "retry-after",
-    "retry-after-ms",
-    "x-should-retry",
-    "x-ratelimit-reset",
-    *(f"x-ratelimit-{what}-{limit}" for limit in LIMITS for what in ("remaining", "reset")),
-    *(f"anthropic-ratelimit-{limit}-{what}" for limit in ANTHROPIC_LIMITS for what in ("remaining", "reset")),
-)
-"""The response headers, in lower case, that say anything of a retry."""
 
 _EPOCH_MS = 1e11
 _EPOCH_S = 1e9
