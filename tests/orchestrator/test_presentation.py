@@ -121,6 +121,13 @@ def test_our_own_codes_and_messages_are_not_shown(code: str) -> None:
         assert "_" not in shown.title + shown.description + "".join(shown.tips)
 
 
+def test_a_code_of_ours_that_a_provider_uses_is_the_providers() -> None:
+    error = an_error(code="invalid_value", message="Invalid value: 'tool'.", original="{}")
+    assert present(error, SERVER).description == "Error code invalid_value: Invalid value: 'tool'."
+    assert tips(error, SERVER) == ["verify_api_key"]
+    assert tips(an_error(code="invalid_value"), SERVER) == ["tell_operator"]
+
+
 def test_a_refused_key_is_told_without_the_providers_words() -> None:
     error = an_error(code="401", message="the key ab12 is wrong", classifiers=("key_access",))
     shown = present(error, BARE)

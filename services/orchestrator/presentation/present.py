@@ -58,6 +58,7 @@ _SCOPED = frozenset(
 )
 """Tips that speak of settings, so that they have a form for each scope."""
 
+_WITH_ORIGINAL = frozenset({"not_a_stream", "malformed_event"})
 _NOT_FOUND = frozenset({"404", "405", "not_found", "not_found_error"})
 _SHORTER = frozenset({"tools_unavailable", "reply_too_long"})
 _MAX_WAIT_S = 86_400
@@ -89,7 +90,7 @@ def present(error: ProviderError, scope: Scope, locale: Locale = "en") -> Presen
     """What a user reads of the error. Pure but for the texts, which are read once."""
     known = texts(locale)
     kind = error.classifiers[0] if error.classifiers else error.type
-    own = OWN_MESSAGES.get(error.code)
+    own = _own(error)
     title = f"genai.titles.{kind if own is None or own == 'timeout' else 'own'}"
     keys = [title]
     if own is not None:
@@ -112,12 +113,19 @@ def present(error: ProviderError, scope: Scope, locale: Locale = "en") -> Presen
     )
 
 
+def _own(error: ProviderError) -> str | None:
+    """The message for an error of ours. A provider may use the same code, but then its body or event is there."""
+    if error.original is not None and error.code not in _WITH_ORIGINAL:
+        return None
+    return OWN_MESSAGES.get(error.code)
+
+
 def _scoped(tip: str, scope: Scope) -> str:
     return f"{tip}_personal" if tip in _SCOPED and scope.source == "personal" else tip
 
 
 def _tips(error: ProviderError, scope: Scope) -> Iterator[str]:
-    own = OWN_MESSAGES.get(error.code)
+    own = _own(error)
     if error.code in _SHORTER:
         yield "ask_shorter"
     elif own == "internal" or (own is not None and not error.retryable):
