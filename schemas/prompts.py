@@ -1,6 +1,6 @@
 """A provider-native request as context made it: all but the secret."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 from pydantic import Field, JsonValue
 
@@ -13,6 +13,19 @@ class CredentialRef(Model):
 
     name: str = Field(description="the credential's name in the worker's settings, or empty for none")
     placement: Literal["bearer", "x-api-key", "x-goog-api-key", "none"]
+
+
+class KnownTool(Model):
+    """A tool on offer to a model that writes its calls as text. `needs_arguments`: a call without any is no call."""
+
+    name: str
+    needs_arguments: bool = True
+
+    @classmethod
+    def of(cls, name: str, parameters: object) -> "KnownTool":
+        """The tool of a JSON Schema of its parameters, as chat requests have it; without one it takes none."""
+        schema = cast("dict[str, object]", parameters) if isinstance(parameters, dict) else {}
+        return cls(name=name, needs_arguments=bool(schema.get("required")))
 
 
 class StreamDeadlines(Model):
@@ -41,5 +54,9 @@ class ProviderRequest(Record):
     headers: dict[str, str] = Field(default_factory=dict)
     body: dict[str, JsonValue]
     credential: CredentialRef
+    verbatim_tools: tuple[KnownTool, ...] = Field(
+        default=(),
+        description="the tools on offer, where the model is one whose calls are looked for in its text; else empty",
+    )
     ttl_ms: Annotated[int, Field(gt=0)] = 240_000
     deadlines: StreamDeadlines = StreamDeadlines()

@@ -6,10 +6,13 @@ The value of a slice is what the provider sent and nothing else, so a raw topic 
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from pydantic import TypeAdapter, ValidationError
+
 from schemas.base import TURN_LENGTH
 from schemas.chunks import Dialect
 from schemas.errors import HeaderInvalid, NewerVersion, UnknownRecordType
 from schemas.headers import HeaderReader, Headers
+from schemas.prompts import KnownTool
 
 SLICE = "RawSlice"
 END = "RawEnd"
@@ -51,28 +54,35 @@ RETRY_HEADERS: tuple[str, ...] = (
 
 ENDINGS: tuple[Ending, ...] = get_args(Ending)
 DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
+_TOOLS = TypeAdapter(tuple[KnownTool, ...])
 
 
 @dataclass(frozen=True, slots=True)
 class RawOrigin:
-    """What every raw record of a stream says: whose it is and how to read it."""
+    """What every raw record of a stream says: whose it is and how to read it. `provider` is empty in old records."""
 
     turn: str
     generation: int
     instance: str
     dialect: Dialect
     model: str
+    provider: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RawSlice:
-    """Some bytes of a response body. `masked`: a secret that the provider echoed was overwritten, byte for byte."""
+    """Some bytes of a response body.
+
+    `masked`: a secret that the provider echoed was overwritten, byte for byte. `verbatim_tools`: the request's, in the first
+    slice of the stream only.
+    """
 
     origin: RawOrigin
     sequence: int
     http_status: int
     content_type: str
     masked: bool = False
+    verbatim_tools: tuple[KnownTool, ...] = ()
 
     def headers(self) -> Headers:
         """The headers that are particular to slices; the common facts are added by the writer."""
@@ -83,6 +93,8 @@ class RawSlice:
         ]
         if self.masked:
             own.append(("masked", "1"))
+        if self.verbatim_tools:
+            own.append(("verbatim-tools", _TOOLS.dump_json(self.verbatim_tools).decode()))
         return tuple((name, value.encode()) for name, value in own)
 
 
@@ -134,6 +146,7 @@ def parse_raw(reader: HeaderReader) -> RawSlice | RawEnd:
         instance=reader.need("instance"),
         dialect=reader.choice("dialect", DIALECTS),
         model=reader.need("model"),
+        provider=reader.text("provider") or "",
     )
     if facts.type == SLICE:
         return RawSlice(
@@ -142,6 +155,7 @@ def parse_raw(reader: HeaderReader) -> RawSlice | RawEnd:
             http_status=reader.need_number("http-status"),
             content_type=reader.text("content-type") or "",
             masked=reader.text("masked") == "1",
+            verbatim_tools=_tools(reader.text("verbatim-tools")),
         )
     ending: Ending = reader.choice("ending", ENDINGS)
     if facts.sequence is None and ending != "lost":
@@ -160,4 +174,14 @@ def parse_raw(reader: HeaderReader) -> RawSlice | RawEnd:
 
 
 def _origin_headers(origin: RawOrigin) -> list[tuple[str, str]]:
-    return [("instance", origin.instance), ("dialect", origin.dialect), ("model", origin.model)]
+    own = [("instance", origin.instance), ("dialect", origin.dialect), ("model", origin.model)]
+    return [*own, ("provider", origin.provider)] if origin.provider else own
+
+
+def _tools(text: str | None) -> tuple[KnownTool, ...]:
+    if text is None:
+        return ()
+    try:
+        return _TOOLS.validate_json(text)
+    except ValidationError as error:
+        raise HeaderInvalid("header 'verbatim-tools' is no list of tools") from error

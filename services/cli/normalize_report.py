@@ -11,6 +11,7 @@ from typing import Any, get_args
 import orjson
 
 from schemas.chunks import Dialect, DoneMetadata, FunctionCall, Usage
+from schemas.prompts import KnownTool
 from services.normalizer.canonical import CanonicalStream
 from services.normalizer.decode import is_array, word
 from services.normalizer.endings import ConnectionReset, Ending, EndOfFile
@@ -46,7 +47,7 @@ class Request:
     ending: Ending
     content_type: str
     provider: str
-    known_tools: list[dict[str, Any]] | None
+    known_tools: tuple[KnownTool, ...]
     guards: bool
 
     @classmethod
@@ -72,7 +73,7 @@ class Request:
             ending=_one_of(then, endings, "--then"),
             content_type=content_type,
             provider=named,
-            known_tools=None if known_tools is None else _tools(known_tools),
+            known_tools=() if known_tools is None else _tools(known_tools),
             guards=guards,
         )
 
@@ -88,7 +89,14 @@ def report(request: Request, files: Iterable[str], *, events: bool) -> Iterator[
 
 
 def _result(request: Request, data: bytes) -> dict[str, Any]:
-    stream = StreamNormalizer(request.dialect, "", content_type=request.content_type, guards=request.guards)
+    stream = StreamNormalizer(
+        request.dialect,
+        "",
+        content_type=request.content_type,
+        provider=request.provider,
+        known_tools=request.known_tools,
+        guards=request.guards,
+    )
     reply = Reply()
     for piece in request.cut(data):
         reply.take(stream.feed(piece))
@@ -164,7 +172,7 @@ def _one_of(name: str, known: dict[str, Any], option: str) -> Any:
     return known[name]
 
 
-def _tools(path: Path) -> list[dict[str, Any]]:
+def _tools(path: Path) -> tuple[KnownTool, ...]:
     try:
         tools: Any = json.loads(path.read_bytes())
     except OSError as error:
@@ -173,7 +181,7 @@ def _tools(path: Path) -> list[dict[str, Any]]:
         raise ConfigurationError(f"{path}: {error}", remedy="--known-tools wants a JSON list") from error
     if not is_array(tools) or not all(word(one, "name") for one in tools):
         raise ConfigurationError(f"{path}: not a list of tools", remedy="give [{name, description, parameters}, ...]")
-    return tools
+    return tuple(KnownTool.of(tool["name"], tool.get("parameters")) for tool in tools)
 
 
 def _read(name: str) -> bytes:

@@ -7,6 +7,7 @@ from schemas.prompts import CredentialRef, ProviderRequest, StreamDeadlines
 from services.context.context import NeutralContext
 from services.context.dialects import DIALECTS
 from services.context.native import DialectSpec
+from services.context.providers import provider_at
 from services.runtime.errors import ConfigurationError
 from services.runtime.settings import Settings
 
@@ -36,7 +37,7 @@ def prompt(settings: Settings, request: GenerationRequested, context: NeutralCon
         generation=request.generation,
         caused_by=request.message_id,
         dialect=settings.dialect,
-        provider=host,
+        provider=provider_at(host),
         model=context.model,
         url=native.url,
         headers=headers,

@@ -77,18 +77,20 @@ class JsonPrefix:
         """The text so far ends inside a string."""
         return self._place in (_Place.STRING, _Place.ESCAPE, _Place.HEX)
 
-    def feed(self, text: str, start: int = 0) -> int:
-        """Read on from `start`, to the object's end or to the first character that cannot stand there.
+    def feed(self, text: str, start: int = 0, end: int | None = None) -> int:
+        """Read on from `start` to `end`, to the object's end, or to the first character that cannot stand there.
 
         Returns the index behind what was read.
         """
         at = start
-        while at < len(text) and not self.whole and not self.malformed:
+        end = len(text) if end is None else end
+        while at < end and not self.whole and not self.malformed:
             if self._place is _Place.STRING:
-                end = _PLAIN.match(text, at).end()  # pyright: ignore[reportOptionalMemberAccess]
-                self._read += end - at
-                at = end
-                if at == len(text):
+                plain = _PLAIN.match(text, at, end)
+                stop = plain.end() if plain else at
+                self._read += stop - at
+                at = stop
+                if at == end:
                     break
             if not self._step(text[at]):
                 self.malformed = True

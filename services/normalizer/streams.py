@@ -73,7 +73,12 @@ class Streams(Generic[Kept]):
             if raw.sequence != 0:
                 return Dropped("not the first of its stream")
             normalizer = StreamNormalizer(
-                origin.dialect, origin.model, http_status=raw.http_status, content_type=raw.content_type
+                origin.dialect,
+                origin.model,
+                http_status=raw.http_status,
+                content_type=raw.content_type,
+                provider=origin.provider,
+                known_tools=raw.verbatim_tools,
             )
             stream = self._open[stream_id] = _Stream(origin.instance, normalizer)
         if origin.instance != stream.instance:
@@ -130,7 +135,9 @@ class Streams(Generic[Kept]):
                 # What comes of it later must not open it anew: nothing would ever end it.
                 self._close(stream_id)
                 return Dropped("not the first of its stream")
-            stream = _Stream[Kept](origin.instance, StreamNormalizer(origin.dialect, origin.model))
+            stream = _Stream[Kept](
+                origin.instance, StreamNormalizer(origin.dialect, origin.model, provider=origin.provider)
+            )
         elif raw.sequence is not None and origin.instance != stream.instance:
             return Dropped("of another instance")
         # Behind a gap (a slice that was dead-lettered) the stream still ends, or its records would stay held for ever.

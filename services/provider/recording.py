@@ -139,7 +139,8 @@ class Recorder:
     def _slice(self, data: bytes, *, masked: bool) -> None:
         if not data:
             return
-        record = RawSlice(self._origin, self._sequence, self._status or 0, self._content_type, masked)
+        tools = () if self._sequence else self._request.verbatim_tools
+        record = RawSlice(self._origin, self._sequence, self._status or 0, self._content_type, masked, tools)
         self._unacknowledged.append(self._inbound.emit(bare("raw", data, self._next_facts(SLICE), record.headers())))
 
     def _next_facts(self, record_type: str) -> Facts:
@@ -153,7 +154,7 @@ class Recorder:
 
 
 def _origin(request: ProviderRequest, instance: str) -> RawOrigin:
-    return RawOrigin(request.turn, request.generation, instance, request.dialect, request.model)
+    return RawOrigin(request.turn, request.generation, instance, request.dialect, request.model, request.provider)
 
 
 def _facts(inbound: Inbound, request: ProviderRequest, record_type: str, event_id: str, sequence: int | None) -> Facts:

@@ -73,8 +73,9 @@ def replay(
     *,
     http_status: int = 200,
     content_type: str = "text/event-stream",
+    **guarding: Any,
 ) -> Reply:
-    stream = StreamNormalizer(dialect, "asked-for", http_status=http_status, content_type=content_type)
+    stream = StreamNormalizer(dialect, "asked-for", http_status=http_status, content_type=content_type, **guarding)
     reply = Reply()
     for piece in pieces:
         for chunk in stream.feed(piece):
@@ -91,7 +92,7 @@ def framed(*payloads: object) -> bytes:
     return "".join(f"data: {text}\n\n" for text in texts).encode()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def play() -> Callable[..., Reply]:
     """Feed pieces to a new normalizer, end the stream, and join what came out."""
     return replay
@@ -110,7 +111,7 @@ def chat() -> Callable[..., Reply]:
     return run
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def sse() -> Callable[..., bytes]:
     """Frame payloads as events."""
     return framed

@@ -8,7 +8,7 @@ import pytest
 
 from schemas.claims import Claimed, Closed
 from schemas.inbox import GenerationFailed
-from schemas.prompts import CredentialRef, StreamDeadlines
+from schemas.prompts import CredentialRef, KnownTool, StreamDeadlines
 from schemas.raw import RawSlice
 from schemas.registry import decode
 from schemas.stops import ChannelTurns, StopRequested
@@ -62,6 +62,16 @@ async def test_a_stream_is_written_byte_for_byte_and_ends_once(bench: Any) -> No
     assert (facts.id, facts.channel, facts.turn, facts.generation, facts.cause) == (
         "raw:m1000:1:provider-0:0", "900", "m1000", 1, 7,
     )  # fmt: skip
+
+
+async def test_raw_records_name_the_provider_and_the_first_the_tools(bench: Any) -> None:
+    tools = (KnownTool(name="draw"), KnownTool(name="now", needs_arguments=False))
+    bench.play(Recording(BODY * 20_000))
+    await bench.run(bench.request(provider="custom:home", verbatim_tools=tools))
+    records = [record for _, record, _ in bench.raw()]
+    assert {record.origin.provider for record in records} == {"custom:home"}
+    told = [record.verbatim_tools for record in records if isinstance(record, RawSlice)]
+    assert (told[0], set(told[1:])) == (tools, {()})
 
 
 async def test_the_request_carries_key_and_body_and_asks_for_no_compression(bench: Any) -> None:

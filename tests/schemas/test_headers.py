@@ -11,6 +11,7 @@ from schemas.chunks import Dialect
 from schemas.errors import BadRecord, HeaderInvalid, HeaderMissing, NewerVersion, UnknownRecordType
 from schemas.headers import Facts, HeaderReader, Headers
 from schemas.identities import nonce, stream_effect, traceparent, turn_of_message
+from schemas.prompts import KnownTool
 from schemas.raw import END, ENDINGS, RETRY_HEADERS, SLICE, RawEnd, RawOrigin, RawSlice, parse_raw
 
 TEXTS = st.text(min_size=1, max_size=20)
@@ -35,6 +36,7 @@ ORIGINS = st.builds(
     instance=TEXTS,
     dialect=st.sampled_from(get_args(Dialect)),
     model=TEXTS,
+    provider=TEXTS | st.just(""),
 )
 
 
@@ -87,8 +89,11 @@ def test_a_number_is_ascii_digits_alone(text: str) -> None:
         HeaderReader([("sequence", text.encode())]).number("sequence")
 
 
+TOOLS = st.lists(st.builds(KnownTool, name=st.text(max_size=9), needs_arguments=st.booleans()), max_size=3).map(tuple)
+
+
 @given(st.builds(RawSlice, origin=ORIGINS, sequence=NUMBERS, http_status=NUMBERS, content_type=st.text(max_size=20),
-                 masked=st.booleans()))  # fmt: skip
+                 masked=st.booleans(), verbatim_tools=TOOLS))  # fmt: skip
 def test_a_slice_reads_back_equal(record: RawSlice) -> None:
     assert parse_raw(HeaderReader(raw_headers(record))) == record
 
@@ -133,6 +138,19 @@ def test_a_raw_record_refuses_a_word_that_it_does_not_know(name: str, value: byt
 
     with pytest.raises(error, match=name):
         parse_raw(HeaderReader(changed))
+
+
+def test_a_raw_record_of_an_earlier_release_names_no_provider() -> None:
+    record = an_end(origin=RawOrigin("m1", 1, "provider-0", "anthropic", "x", "anthropic"))
+    old = [header for header in raw_headers(record) if header[0] != "provider"]
+    assert parse_raw(HeaderReader(old)).origin.provider == ""
+
+
+@pytest.mark.parametrize("value", [b"", b"{", b"[1]", b'[{"name":1}]', b"null"])
+def test_tools_that_cannot_be_read_are_refused(value: bytes) -> None:
+    record = RawSlice(an_end().origin, 0, 200, "")
+    with pytest.raises(HeaderInvalid, match="verbatim-tools"):
+        parse_raw(HeaderReader([*raw_headers(record), ("verbatim-tools", value)]))
 
 
 @given(TEXTS, st.integers(0, 10**9))

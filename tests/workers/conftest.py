@@ -14,6 +14,7 @@ import aiohttp
 import pytest
 
 from schemas.headers import Facts, HeaderReader
+from schemas.prompts import KnownTool
 from schemas.raw import END, SLICE, VERSION, Ending, RawEnd, RawOrigin, RawSlice
 from schemas.topics import Topics, load_topics
 from services.runtime.assembly import Assembly, WorkerSpec
@@ -267,6 +268,8 @@ class Stream:
     turn: str
     generation: int = 1
     instance: str = "provider-0"
+    provider: str = ""
+    verbatim_tools: tuple[KnownTool, ...] = ()
 
     def _record(self, kind: str, sequence: int | None, own: RawSlice | RawEnd, value: bytes) -> NewRecord:
         mark = "lost" if sequence is None else sequence
@@ -283,10 +286,12 @@ class Stream:
 
     @property
     def origin(self) -> RawOrigin:
-        return RawOrigin(self.turn, self.generation, self.instance, "openai-chat", "sandbox-echo")
+        return RawOrigin(self.turn, self.generation, self.instance, "openai-chat", "sandbox-echo", self.provider)
 
     def slice(self, sequence: int, data: bytes) -> NewRecord:
-        return self._record(SLICE, sequence, RawSlice(self.origin, sequence, 200, "text/event-stream"), data)
+        tools = () if sequence else self.verbatim_tools
+        record = RawSlice(self.origin, sequence, 200, "text/event-stream", verbatim_tools=tools)
+        return self._record(SLICE, sequence, record, data)
 
     def text(self, sequence: int, text: str) -> NewRecord:
         return self.slice(sequence, b'data: {"choices":[{"index":0,"delta":{"content":"%s"}}]}\n\n' % text.encode())

@@ -3,8 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
+from prometheus_client import REGISTRY
+
 from schemas.headers import HeaderReader
 from schemas.inbox import ChunkBatch, GenerationFailed
+from schemas.prompts import KnownTool
 from schemas.registry import decode
 from services.normalizer.worker import SPEC
 from services.runtime.log import LogRecord, NewRecord
@@ -159,3 +162,29 @@ async def test_a_raw_record_that_is_poison_ends_its_generation(
     assert (failed.turn, failed.generation, failed.error.code) == ("m1", 1, "header_invalid")
     await worker.assembly.context.sender.flush()
     assert worker.feed._owned[3].acks.open == 0
+
+
+async def test_calls_in_the_text_are_read_with_the_tools_of_the_first_slice_and_truncated_ones_are_counted(
+    cluster: Any, new_stream: Any, channels_of: Any
+) -> None:
+    await cluster.follow("inbox")
+    await cluster.worker(SPEC)
+    before = truncated()
+    channel = channels_of(0, 1)[0]
+    written = [*"So: draw({", '\\"a\\":1})', " <|tool_call>call:f{a:1,b:2"]
+    stream = new_stream(channel, "m1", provider="custom:home", verbatim_tools=(KnownTool(name="draw"),))
+    await cluster.send(*stream.whole(written))
+    await cluster.until(lambda: len(batches(cluster.records["inbox"], "m1")) == len(written) + 2, "the end")
+    chunks = [chunk for batch in batches(cluster.records["inbox"], "m1") for chunk in batch.chunks]
+    calls = [chunk.function_call for chunk in chunks if chunk.type == "function_call"]
+    assert [(call.name, call.args, call.arguments_truncated) for call in calls] == [
+        ("draw", {"a": 1}, False),
+        ("f", {"a": 1}, True),
+    ]
+    assert "".join(chunk.content for chunk in chunks if chunk.type == "text") == "So:  "
+    assert truncated() == before + 1
+
+
+def truncated() -> float:
+    labels = {"dialect": "openai-chat"}
+    return REGISTRY.get_sample_value("odradek_tool_arguments_truncated_total", labels) or 0.0

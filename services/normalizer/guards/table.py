@@ -1,0 +1,63 @@
+"""Which guards a stream has, and in which order.
+
+Backends leak reasoning and calls into the text of chat completions, whoever serves them: OpenRouter, an OpenAI-compatible
+service, a server of the user's own. What repairs calls is for the last alone, whose provider is named `custom` or
+`custom:` and a connection's id.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from schemas.chunks import Dialect
+from schemas.prompts import KnownTool
+from services.normalizer.guards.gemma_calls import GemmaToolCalls
+from services.normalizer.guards.guard import Guard, Guards
+from services.normalizer.guards.reasoning_spill import ReasoningContentSpillGuard
+from services.normalizer.guards.think_blocks import ThinkBlockContentStripper
+from services.normalizer.guards.verbatim_calls import VerbatimToolCallParser
+
+
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    """What guards are made with. `slots`: of the calls that they find; the dialects' own begin at 0 and go up."""
+
+    known_tools: Sequence[KnownTool]
+    slots: Iterator[int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """`custom`: only for a custom provider. `tools`: only where there are known tools."""
+
+    dialects: frozenset[Dialect]
+    make: Callable[[_Stream], Guard]
+    custom: bool = False
+    tools: bool = False
+
+
+_CHAT: frozenset[Dialect] = frozenset({"openai-chat"})
+
+_ROWS = (
+    _Row(_CHAT, lambda _: ThinkBlockContentStripper()),
+    _Row(_CHAT, lambda _: ReasoningContentSpillGuard()),
+    _Row(_CHAT, lambda stream: GemmaToolCalls(stream.slots), custom=True),
+    _Row(_CHAT, lambda stream: VerbatimToolCallParser(stream.known_tools, stream.slots), custom=True, tools=True),
+)
+"""In the order in which they read: thoughts leave the text before calls are looked for in it."""
+
+
+def guards_for(dialect: Dialect, provider: str = "", known_tools: Sequence[KnownTool] = ()) -> Guards:
+    """The guards of one stream.
+
+    `known_tools` is empty unless the model is one that writes its calls out and these tools were offered to it.
+    """
+    is_custom = provider == "custom" or provider.startswith("custom:")
+    stream = _Stream(known_tools, count(-1, -1))
+    return Guards(
+        [
+            row.make(stream)
+            for row in _ROWS
+            if dialect in row.dialects and (is_custom or not row.custom) and (known_tools or not row.tools)
+        ]
+    )
