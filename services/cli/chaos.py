@@ -23,7 +23,14 @@ def run(
             show_default=True,
         ),
     ] = "mixed",
-    seconds: Annotated[float, typer.Option("--seconds", min=10, help="How long people chat and faults strike.")] = 60.0,
+    seconds: Annotated[
+        float,
+        typer.Option(
+            "--seconds",
+            min=10,
+            help="How long people chat and faults strike; with rolling and rules-raised how long they chat before it.",
+        ),
+    ] = 60.0,
     kills: Annotated[
         int, typer.Option("--kills", min=0, help="SIGKILLs; the other faults come in proportion to them.")
     ] = 10,
@@ -61,6 +68,12 @@ def run(
       odradek chaos --seconds 60 --kills 10 --no-restart --json
 
       odradek chaos --scenario broker-away --away 50
+
+      odradek chaos --scenario rolling --turns 50
+
+      odradek chaos --scenario rules-raised --turns 30 --json
+
+      odradek chaos --scenario soak --seconds 1200 --kills 60
 
       odradek chaos --kafka broker-1:9092 --keep ./chaos
     """

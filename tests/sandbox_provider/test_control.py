@@ -179,7 +179,7 @@ async def test_health_names_models_and_counts(sandbox):
             "calls": 0,
             "open_calls": 0,
             "scripts": 1,
-            "models": ["sandbox-echo", "sandbox-long", "sandbox-code", "sandbox-marked", "extra"],
+            "models": ["sandbox-echo", "sandbox-long", "sandbox-code", "sandbox-marked", "sandbox-lines", "extra"],
         }
     )
 

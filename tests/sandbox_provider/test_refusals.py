@@ -114,7 +114,7 @@ async def test_models_are_listed_in_the_callers_form(sandbox):
     anthropic = await sandbox.http.get(
         "/v1/models", headers={"x-api-key": "sandbox-key", "anthropic-version": "2023-06-01"}
     )
-    names = ["sandbox-echo", "sandbox-long", "sandbox-code", "sandbox-marked", "extra"]
+    names = ["sandbox-echo", "sandbox-long", "sandbox-code", "sandbox-marked", "sandbox-lines", "extra"]
     assert [model["id"] for model in openai.json()["data"]] == names
     assert [model["id"] for model in anthropic.json()["data"]] == names
     assert (await sandbox.http.get("/v1/models")).status_code == 401

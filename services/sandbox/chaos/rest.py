@@ -28,6 +28,7 @@ class EndedTurns:
 
     def __init__(self) -> None:
         self.turns: set[str] = set()
+        self._awaited: dict[str, asyncio.Event] = {}
 
     def take(self, record: LogRecord) -> None:
         """One record of `turns`."""
@@ -35,6 +36,19 @@ class EndedTurns:
             turn = HeaderReader(record.headers).text("turn")
             if turn is not None:
                 self.turns.add(turn)
+                awaited = self._awaited.get(turn)
+                if awaited is not None:
+                    awaited.set()
+
+    async def wait(self, turn: str) -> None:
+        """Wait until the turn has a result; one at a time a turn."""
+        if turn in self.turns:
+            return
+        awaited = self._awaited[turn] = asyncio.Event()
+        try:
+            await awaited.wait()
+        finally:
+            del self._awaited[turn]
 
 
 async def wait_for_rest(stage: Stage, asked: Collection[str], ended: EndedTurns, within_s: float) -> list[str]:

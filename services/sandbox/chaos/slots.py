@@ -9,7 +9,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
@@ -39,11 +39,14 @@ class Window:
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """One slot. `port`: where the present process tells how it is. `held`: the process that died in it stays away until
-    `wanted` is set."""
+    """One slot. `program` and `environment`: what its next process runs. `port`: where the present one tells how it is.
+
+    `held`: the process that died in it stays away until `wanted` is set.
+    """
 
     name: str
     kind: str
+    program: tuple[str, ...]
     environment: Mapping[str, str]
     log: Path
     port: int = 0
@@ -73,7 +76,8 @@ class Slots:
 
     def start(self, name: str, kind: str, environment: Mapping[str, str]) -> None:
         """Fill a slot."""
-        slot = Slot(name, kind, {**environment, "ODRADEK_INSTANCE": name}, self._directory / f"{name}.log")
+        program = ("-m", "services.cli", "worker", kind)
+        slot = Slot(name, kind, program, {**environment, "ODRADEK_INSTANCE": name}, self._directory / f"{name}.log")
         self.slots[name] = slot
         slot.task = asyncio.create_task(self._keep(slot), name=f"slot {name}")
 
@@ -85,7 +89,7 @@ class Slots:
             slot.port = free_port()
             with slot.log.open("ab") as out:
                 slot.process = await asyncio.create_subprocess_exec(
-                    *(sys.executable, "-m", "services.cli", "worker", slot.kind),
+                    *(sys.executable, *slot.program),
                     env={**os.environ, **slot.environment, "ODRADEK_HTTP_PORT": str(slot.port)},
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=out,
@@ -141,6 +145,19 @@ class Slots:
             if number == signal.SIGKILL:
                 slot.ready.clear()
 
+    async def renew(self, slot: Slot, within_s: float) -> Window:
+        """SIGTERM to the process of a slot that is ready; returns from then to when its successor is. Raises NotReady.
+
+        As with a supervisor or a StatefulSet the successor starts when the process has ended, so after what it had
+        begun is finished.
+        """
+        window = Window(slot.name, self._clock.now())
+        self.send(slot, signal.SIGTERM)
+        slot.ready.clear()
+        await self._ready((slot,), within_s)
+        window.end = self._clock.now()
+        return window
+
     def freeze(self, slot: Slot) -> Window | None:
         """SIGSTOP; None where there is no process or it is frozen already."""
         if slot.process is None or slot.frozen is not None:
@@ -179,12 +196,15 @@ class Slots:
 
     async def all_ready(self, within_s: float) -> None:
         """Wait until every slot has a process that is ready. Raises NotReady."""
+        await self._ready(self.slots.values(), within_s)
+
+    async def _ready(self, slots: Collection[Slot], within_s: float) -> None:
         try:
             async with asyncio.timeout(within_s):
-                for slot in self.slots.values():
+                for slot in slots:
                     await slot.ready.wait()
         except TimeoutError:
-            missing = ", ".join(name for name, slot in self.slots.items() if not slot.ready.is_set())
+            missing = ", ".join(slot.name for slot in slots if not slot.ready.is_set())
             raise NotReady(
                 f"not ready within {within_s:g} s: {missing}", remedy=f"read the logs in {self._directory}"
             ) from None

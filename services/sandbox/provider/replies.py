@@ -11,7 +11,7 @@ from typing import Final
 
 from services.sandbox.provider.neutral import ChatMessage
 
-MODELS: Final = ("sandbox-echo", "sandbox-long", "sandbox-code", "sandbox-marked")
+MODELS: Final = ("sandbox-echo", "sandbox-long", "sandbox-code", "sandbox-marked", "sandbox-lines")
 CONTINUE_MARK: Final = "[System: Continue"
 LONG_PARAGRAPHS: Final = 40
 _SENTENCES_A_PARAGRAPH: Final = 3
@@ -65,6 +65,9 @@ def whole_reply(model: str, question: str) -> str:
             return _code(question)
         case "sandbox-marked":
             return _long(question, LONG_PARAGRAPHS // 4, f" on {_mark(question)}")
+        case "sandbox-lines":
+            # A text of its own for every sentence, so that something is shown all the time.
+            return _long(question, LONG_PARAGRAPHS // 4, f" on {_mark(question)}", between="\n\n")
         case _:
             return _echo(question)
 
@@ -135,7 +138,8 @@ def _help(question: str) -> str:
             "- `code`: fenced code blocks in a few languages\n"
             "- `stop`: something to interrupt with the Stop button\n"
             "- `help`: this list",
-            "The models are `sandbox-echo` (me), `sandbox-long`, `sandbox-code` and `sandbox-marked`. " + _ORDER,
+            "The models are `sandbox-echo` (me), `sandbox-long`, `sandbox-code`, `sandbox-marked` and `sandbox-lines`. "
+            + _ORDER,
         )
     )
 
@@ -145,7 +149,7 @@ def _mark(question: str) -> str:
     return hashlib.blake2b(question.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
-def _long(question: str, paragraphs: int, mark: str = "") -> str:
+def _long(question: str, paragraphs: int, mark: str = "", *, between: str = " ") -> str:
     total = paragraphs * _SENTENCES_A_PARAGRAPH
     facts = (
         "it was written once and can be read again",
@@ -155,7 +159,7 @@ def _long(question: str, paragraphs: int, mark: str = "") -> str:
     parts = [f"A long answer{mark} in {total} numbered sentences. You said:", f"> {quote(question)}"]
     for paragraph in range(paragraphs):
         first = paragraph * _SENTENCES_A_PARAGRAPH + 1
-        parts.append(" ".join(f"Sentence {first + i} of {total}{mark}: {fact}." for i, fact in enumerate(facts)))
+        parts.append(between.join(f"Sentence {first + i} of {total}{mark}: {fact}." for i, fact in enumerate(facts)))
     parts.append(f"That was sentence {total}{mark}, and the end.")
     return "\n\n".join(parts)
 

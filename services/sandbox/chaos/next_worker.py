@@ -1,0 +1,55 @@
+"""A worker of the next version of the code: its orchestrator carries one more version of the rules than the real one.
+
+`python -m services.sandbox.chaos.next_worker KIND` runs as `odradek worker KIND` does.
+"""
+
+import importlib
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from os import getuid
+from pathlib import Path
+
+import uvloop
+
+from services.orchestrator.actors import Actors
+from services.orchestrator.rules import RULES, Rules, RulesByVersion
+from services.orchestrator.worker import Orchestrator
+from services.runtime.assembly import Context, WorkerSpec
+from services.runtime.handler import Handler
+from services.runtime.logs import configure_logs
+from services.runtime.process import name_instance, run_worker
+from services.runtime.settings import Settings
+
+PRESENT, NEXT = max(RULES), max(RULES) + 1
+NEXT_RULES: RulesByVersion = {**RULES, NEXT: Rules(segment_limit=70, line_group=30)}
+"""The next rules cut a sentence of the local provider in two, so every text shows which rules it was cut by."""
+
+
+async def _orchestrator(context: Context) -> Handler:
+    return Orchestrator(Actors(context.log, context.sender, context.clock, NEXT_RULES))
+
+
+def spec_of(kind: str) -> WorkerSpec:
+    """The kind's own spec, with the next code where that differs."""
+    spec: WorkerSpec = importlib.import_module(f"services.{kind}.worker").SPEC
+    return replace(spec, build=_orchestrator) if kind == "orchestrator" else spec
+
+
+def program(kind: str) -> tuple[str, ...]:
+    """What the Python interpreter is given to run one."""
+    return ("-m", __name__, kind)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run one worker until a signal ends it."""
+    (kind,) = arguments
+    settings = Settings()  # pyright: ignore[reportCallIssue]
+    configure_logs(settings, service=kind, instance=name_instance(settings, kind))
+    run_dir = Path(tempfile.gettempdir()) / f"odradek-{getuid()}" / "slots"
+    uvloop.run(run_worker(spec_of(kind), settings, run_dir=run_dir))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
