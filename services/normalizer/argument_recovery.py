@@ -8,6 +8,8 @@ together with the entry that carried it: 12345 may be the start of 123456.
 import json
 from typing import Any, NoReturn
 
+import msgspec
+
 from services.normalizer.decode import UNREADABLE, is_object
 from services.normalizer.json_prefix import JsonPrefix
 
@@ -15,9 +17,12 @@ from services.normalizer.json_prefix import JsonPrefix
 def parsed_arguments(raw: str) -> dict[str, Any] | None:
     """The object that the text is; None when it is anything else. `null` is an object without entries."""
     try:
-        value = json.loads(raw, parse_constant=_refuse)
+        value: Any = msgspec.json.decode(raw)
     except UNREADABLE:
-        return None
+        try:
+            value = _LENIENT.decode(raw)
+        except UNREADABLE:
+            return None
     if value is None:
         return {}
     return value if is_object(value) else None
@@ -37,3 +42,7 @@ def recovered_arguments(raw: str) -> dict[str, Any] | None:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
+
+
+_LENIENT = json.JSONDecoder(parse_constant=_refuse)
+"""Reads lone surrogates, too, which the fast reader refuses."""

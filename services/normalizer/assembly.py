@@ -183,12 +183,13 @@ class Assembly:
             return
 
     def _text_chunk(self, text: str, thoughts: Sequence[tuple[ThoughtKind, str]]) -> list[ProcessedChunk]:
-        entries = tuple(ThoughtLogEntry(kind=kind, content=content) for kind, content in thoughts if content)
+        entries = tuple([ThoughtLogEntry(kind=kind, content=content) for kind, content in thoughts if content])
         return [TextChunk(content=text, thoughts=entries)] if text or entries else []
 
     def _leftover(self) -> list[ProcessedChunk]:
+        chunks = self._drain()
         thoughts: list[tuple[ThoughtKind, str]] = [(kind, pairs.close()) for kind, pairs in self._thought_pairs.items()]
-        return [*self._drain(), *self._text_chunk(self._text_pairs.close(), thoughts)]
+        return chunks + self._text_chunk(self._text_pairs.close(), thoughts)
 
     def _finish_error(self) -> ProviderError | None:
         """A finish that is a failure: the provider blocked the reply, or gave it up."""

@@ -45,7 +45,7 @@ def word(holder: object, key: str) -> str:
 
 def merged(before: dict[str, Any] | None, now: dict[str, Any]) -> dict[str, Any]:
     """A cumulative report: each value that is present replaces the one before."""
-    if before is None:
+    if before is None or (None not in now.values() and before.keys() <= now.keys()):
         return now
     return {**before, **{key: value for key, value in now.items() if value is not None}}
 

@@ -81,8 +81,14 @@ class Anthropic:
             return
         kind = payload.type
         if kind == "content_block_delta":
-            if payload.delta is not None:
-                self._read_delta(payload.index or 0, payload.delta, out)
+            delta = payload.delta
+            if delta is None:
+                return
+            if delta.type == "text_delta":
+                if delta.text:
+                    out.append(TextDelta(delta.text))
+            else:
+                self._read_delta(payload.index or 0, delta, out)
             return
         kind = kind or event.name.decode("utf-8", "replace")
         if kind == "content_block_start":
@@ -109,9 +115,6 @@ class Anthropic:
 
     def _read_delta(self, index: int, delta: _Delta, out: list[Event]) -> None:
         match delta.type:
-            case "text_delta":
-                if delta.text:
-                    out.append(TextDelta(delta.text))
             case "input_json_delta":
                 if delta.partial_json:
                     slot = self._blocks.slots.get(index)

@@ -86,12 +86,12 @@ class OpenAIChat:
         try:
             chunk = _STRICT(event.data)
         except UNREADABLE:
-            chunk = _CHUNK.fitted(event.data)
-        if chunk is None or event.name == b"error":
             if event.data.strip() == b"[DONE]":
                 out.append(EndMark())
-            else:
-                read_odd(event, out, self._family)
+                return
+            chunk = _CHUNK.fitted(event.data)
+        if chunk is None or event.name == b"error":
+            read_odd(event, out, self._family)
             return
         if (chunk.model and chunk.model != self._model) or (chunk.id and not self._response_id):
             self._model = chunk.model or self._model

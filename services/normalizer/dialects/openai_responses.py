@@ -81,7 +81,9 @@ class OpenAIResponses:
             return
         kind = payload.type or event.name.decode("utf-8", "replace")
         if kind in _TEXT_DELTAS:
-            text = _text_of(payload.delta)
+            text = payload.delta
+            if not isinstance(text, str):
+                text = _text_of(text)
             if text:
                 self._items.grow("text", payload.output_index, payload.content_index, text)
                 out.append(TextDelta(text))
