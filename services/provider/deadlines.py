@@ -30,6 +30,10 @@ class Deadlines:
         self._waiting = now + self._idle_s
         self._overdue = "idle_timeout"
 
+    def held_back(self, seconds: float) -> None:
+        """We read nothing for so long, which is none of the provider's silence."""
+        self._waiting += seconds
+
     @property
     def next(self) -> float:
         """When the stream is given up unless it comes forward."""

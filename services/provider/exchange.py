@@ -17,6 +17,12 @@ from services.runtime.control import Stop
 
 MOST_BODY_BYTES = 16 * 1024 * 1024
 MOST_ERROR_BYTES = 64 * 1024
+FREE_BYTES = 1024 * 1024
+BYTES_A_S = 512 * 1024
+"""A body is read as fast as it comes up to FREE_BYTES, then no faster than this: some 2,500 tokens a second as events.
+
+All workers behind this one have to do with every byte, and they work for other channels too.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,7 @@ class Exchange:
         self.recorder.answered(response.status, content_type, response.headers)
         meter = ProgressMeter(content_type)
         size = 0
+        began_body = loop.time()
         async with aclosing(response.chunks()) as chunks:
             async for chunk in chunks:
                 now = loop.time()
@@ -115,6 +122,11 @@ class Exchange:
                 if meter.feed(chunk):
                     deadlines.progressed(now)
                     scope.reschedule(deadlines.next)
+                early_s = began_body + (size - FREE_BYTES) / BYTES_A_S - now
+                if early_s > 0:
+                    deadlines.held_back(early_s)
+                    scope.reschedule(deadlines.next)
+                    await asyncio.sleep(early_s)
                 if self.recorder.is_full():
                     # The wait is the log's fault, so it is not counted as the provider's silence.
                     scope.reschedule(deadlines.total)

@@ -135,6 +135,20 @@ async def test_a_stop_of_the_whole_channel_hits_the_streams_of_older_messages(be
     assert bench.end().ending == "stopped"
 
 
+async def test_a_reply_that_comes_faster_than_anybody_reads_is_left_in_the_connection_until_it_is_stopped(
+    bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.provider.exchange.FREE_BYTES", 1)
+    monkeypatch.setattr("services.provider.exchange.BYTES_A_S", 1)
+    bench.play(Recording(LONG * 64, cuts=EveryBytes(1 << 16)))
+    running = bench.start(bench.request(deadlines=quick(idle_ms=1_000)))
+    await bench.appended("raw", 1)
+    await bench.stop_turn()
+    await running
+    assert 0 < len(bench.body()) < len(LONG) * 32
+    assert bench.end().ending == "stopped"
+
+
 async def test_an_old_prompt_is_not_sent(bench: Any) -> None:
     bench.clock.now += 240_001
     await bench.run()
@@ -283,7 +297,8 @@ async def test_a_huge_error_body_is_cut(bench: Any) -> None:
     assert len(bench.body()) == MOST_ERROR_BYTES
 
 
-async def test_a_huge_reply_is_cut(bench: Any) -> None:
+async def test_a_huge_reply_is_cut(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("services.provider.exchange.FREE_BYTES", MOST_BODY_BYTES)
     bench.play(Recording((b"data: " + b"x" * 1018) * (MOST_BODY_BYTES // 1024 + 10), cuts=EveryBytes(1 << 20)))
     await bench.run()
     assert bench.end().ending == "too_large"
