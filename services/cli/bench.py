@@ -3,6 +3,7 @@
 import contextlib
 import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
@@ -141,13 +142,32 @@ def fairness(
     _print(_run(run()), fairness_report, json=json)
 
 
+@app.command("normalize")
+def normalize(
+    streams: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Recorded streams, as DIALECT/NAME.sse.", show_default=True)
+    ] = Path("tests/data/normalizer"),
+    json: Json = False,
+) -> None:
+    """Measure the normalizer alone, in this process: one read an event, guards on, the final object built.
+
+    Its time is compared with the floor (split lines, load each payload's JSON) and, where they are installed
+    (pip install 'odradek[bench]'), with the official SDKs' accumulators, on the same streams.
+
+    Example: odradek bench normalize --json
+    """
+    from services.sandbox.benchmark.normalizing.measure import measure_normalizing
+    from services.sandbox.benchmark.normalizing.report import normalize_report
+
+    _print(measure_normalizing(streams, command=_command(), say=_say), normalize_report, json=json)
+
+
 @contextlib.asynccontextmanager
 async def _stage(
     kafka: str | None, dialect: "DialectName", partitions: int, *, limits: bool = False
 ) -> "AsyncGenerator[tuple[Stage, SupervisedCrew]]":
     """A stage and an empty crew; at the end all processes are gone."""
     import tempfile
-    from pathlib import Path
 
     from services.cli.bench_crew import SupervisedCrew
     from services.sandbox.benchmark.stage import open_stage

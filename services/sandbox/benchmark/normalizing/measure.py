@@ -1,0 +1,167 @@
+"""Times three readers of the same streams in turns, and how the normalizer's time grows with the size of what it reads."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from time import process_time
+
+import orjson
+
+from schemas.chunks import Dialect
+from services.normalizer.endings import EndOfFile
+from services.normalizer.reply import Reply
+from services.normalizer.stream import StreamNormalizer
+from services.sandbox.benchmark.machine import Machine, this_machine
+from services.sandbox.benchmark.normalizing.samples import Sample, load_samples
+from services.sandbox.benchmark.normalizing.sdks import MODULES, sdk_reader
+
+Say = Callable[[str], None]
+ROUNDS = 15
+SDK_ROUNDS = 3
+_MB = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class DialectFigures:
+    """`ratio_to_floor`: our time over the floor's. `ratio_to_sdk`: the official SDK's time over ours, of the streams that
+    the SDK reads to their end; None without an SDK. `sdk_failed`: the streams that it gives up."""
+
+    streams: int
+    events: int
+    events_per_s: int
+    ratio_to_floor: float
+    ratio_to_sdk: float | None
+    sdk: str | None
+    sdk_failed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How many times longer twice the work takes, and the like; 1.0 and 2.0 are what a linear reader has.
+
+    `line_in_pieces`: one line of 2 MB in pieces of 4 KiB over the same in one piece. `line_doubled`: a line of 4 MB in
+    pieces of 64 bytes over one of 2 MB. `arguments_doubled`: tool arguments of 1 MB in 20,000 deltas over 500 kB in 10,000.
+    """
+
+    line_in_pieces: float
+    line_doubled: float
+    arguments_doubled: float
+
+
+@dataclass(frozen=True, slots=True)
+class NormalizeReport:
+    """One run; `dialects` by name."""
+
+    command: str
+    machine: Machine
+    dialects: Mapping[Dialect, DialectFigures]
+    growth: Growth
+
+
+def measure_normalizing(directory: Path, *, command: str, say: Say) -> NormalizeReport:
+    """Time everything. CPU time of this process counts; the least of some rounds, since others disturb and never help."""
+    machine = this_machine()
+    figures: dict[Dialect, DialectFigures] = {}
+    for dialect, samples in load_samples(directory).items():
+        say(f"{dialect}: {len(samples)} streams")
+        figures[dialect] = _measure(dialect, samples)
+    say("growth")
+    return NormalizeReport(command, machine, figures, _growth())
+
+
+def read_floor(pieces: Iterable[bytes]) -> list[object]:
+    """The least that anybody does who reads JSON from server-sent events as it comes: split lines, load each payload."""
+    payloads: list[object] = []
+    for piece in pieces:
+        for line in piece.split(b"\n"):
+            if line.startswith(b"data: {"):
+                payloads.append(orjson.loads(line[6:]))  # noqa: PERF401 - a nested comprehension is no faster
+    return payloads
+
+
+def normalize(dialect: Dialect, pieces: Iterable[bytes]) -> Reply:
+    """Read the pieces one by one, with guards, into the final object."""
+    stream = StreamNormalizer(dialect, "m")
+    reply = Reply()
+    for piece in pieces:
+        reply.take(stream.feed(piece))
+    reply.take(stream.flush(EndOfFile()))
+    return reply
+
+
+def _measure(dialect: Dialect, samples: Sequence[Sample]) -> DialectFigures:
+    floors = [_least(partial(read_floor, sample.pieces)) for sample in samples]
+    times = [_least(partial(normalize, dialect, sample.pieces)) for sample in samples]
+    events = sum(len(sample.pieces) for sample in samples)
+    read = sdk_reader(dialect)
+    failed: list[str] = []
+    ours_s = sdk_s = 0.0
+    if read is not None:
+        for sample, time_s in zip(samples, times, strict=True):
+            try:
+                sdk_s += _least(partial(read, sample.pieces), SDK_ROUNDS)
+            except Exception:
+                failed.append(sample.name)
+            else:
+                ours_s += time_s
+    return DialectFigures(
+        streams=len(samples),
+        events=events,
+        events_per_s=round(events / sum(times)),
+        ratio_to_floor=round(sum(times) / sum(floors), 2),
+        ratio_to_sdk=round(sdk_s / ours_s, 1) if ours_s else None,
+        sdk=MODULES.get(dialect) if read is not None else None,
+        sdk_failed=tuple(failed),
+    )
+
+
+def _least(work: Callable[[], object], rounds: int = ROUNDS) -> float:
+    """The CPU seconds of one call, from so many calls that the clock's steps do not count; the least of some rounds."""
+    work()
+    count = 1
+    while True:
+        once = _seconds(work, count)
+        if once > 0.005:
+            break
+        count *= 2
+    return min(_seconds(work, count) for _ in range(rounds)) / count
+
+
+def _seconds(work: Callable[[], object], count: int) -> float:
+    began = process_time()
+    for _ in range(count):
+        work()
+    return process_time() - began
+
+
+def _growth() -> Growth:
+    one, two = _line(2 * _MB), _line(4 * _MB)
+    few, many = _arguments(10_000), _arguments(20_000)
+
+    def time(pieces: Sequence[bytes]) -> float:
+        return _least(partial(normalize, "openai-chat", pieces), 5)
+
+    return Growth(
+        line_in_pieces=round(time(_cut(one, 4096)) / time([one]), 2),
+        line_doubled=round(time(_cut(two, 64)) / time(_cut(one, 64)), 2),
+        arguments_doubled=round(time(many) / time(few), 2),
+    )
+
+
+def _line(size: int) -> bytes:
+    return b'data: {"choices":[{"index":0,"delta":{"content":"' + b"x" * size + b'"}}]}\n\n'
+
+
+def _cut(raw: bytes, step: int) -> list[bytes]:
+    return [raw[at : at + step] for at in range(0, len(raw), step)]
+
+
+def _arguments(deltas: int) -> list[bytes]:
+    """Tool arguments in so many deltas of 50 characters."""
+
+    def delta(arguments: str, **first: object) -> bytes:
+        call = {"index": 0, **first, "function": {"name": "write", "arguments": arguments}}
+        return b"data: " + orjson.dumps({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}) + b"\n\n"
+
+    return [delta('{"text":"', id="c"), *[delta("x" * 50)] * deltas, delta('"}'), b"data: [DONE]\n\n"]
