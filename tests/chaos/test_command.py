@@ -67,6 +67,17 @@ def test_an_interrupted_run_leaves_no_process(tmp_path: Path, number: signal.Sig
         assert [child for child in children if child.is_running()] == []
 
 
+def test_a_killed_run_leaves_no_process_either(tmp_path: Path) -> None:
+    with chaos(tmp_path, "--seconds", "60", "--kills", "0", "--processes", "1") as process:
+        assert process.stderr is not None
+        next(line for line in process.stderr if "starting 6 worker processes" in line)
+        children = _children(process.pid, at_least=7)
+        process.kill()
+        process.communicate()
+    _, alive = psutil.wait_procs(children, timeout=60)
+    assert alive == []
+
+
 def _children(pid: int, *, at_least: int) -> list[psutil.Process]:
     found: list[psutil.Process] = []
     while len(found) < at_least:  # a process that has been started tells nobody

@@ -17,6 +17,7 @@ from pathlib import Path
 import aiohttp
 
 from services.runtime.errors import OdradekError
+from services.sandbox.brokers.orphans import dying_with_parent
 from services.sandbox.brokers.ports import free_port
 from services.sandbox.chaos.clock import RunClock
 
@@ -95,6 +96,7 @@ class Slots:
                     stdout=out,
                     stderr=out,
                     start_new_session=True,
+                    preexec_fn=dying_with_parent(signal.SIGKILL),
                 )
             if self._ending:
                 slot.process.kill()
