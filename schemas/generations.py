@@ -28,3 +28,4 @@ class GenerationRequested(Record):
         int,
         Field(gt=0, description="how long the orchestrator waits for the generation's end, from its event on, in ms"),
     ]
+    rules_version: Annotated[int, Field(ge=1, description="the stamp of the turn's message")] = 1

@@ -60,3 +60,4 @@ class ProviderRequest(Record):
     )
     ttl_ms: Annotated[int, Field(gt=0)] = 240_000
     deadlines: StreamDeadlines = StreamDeadlines()
+    rules_version: Annotated[int, Field(ge=1, description="the stamp of the turn's message, for raw")] = 1

@@ -59,7 +59,10 @@ _TOOLS = TypeAdapter(tuple[KnownTool, ...])
 
 @dataclass(frozen=True, slots=True)
 class RawOrigin:
-    """What every raw record of a stream says: whose it is and how to read it. `provider` is empty in old records."""
+    """What every raw record of a stream says: whose it is and how to read it. `provider` is empty in old records.
+
+    `rules_version` is the stamp of the turn's message; records that were written before there was one have 1.
+    """
 
     turn: str
     generation: int
@@ -67,6 +70,7 @@ class RawOrigin:
     dialect: Dialect
     model: str
     provider: str = ""
+    rules_version: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +144,7 @@ def parse_raw(reader: HeaderReader) -> RawSlice | RawEnd:
         raise NewerVersion(
             f"{facts.type} has version {facts.version}, this code reads up to {VERSION}; deploy the readers first"
         )
+    rules_version = reader.number("rules")
     origin = RawOrigin(
         turn=reader.need("turn"),
         generation=reader.need_number("generation"),
@@ -147,6 +152,7 @@ def parse_raw(reader: HeaderReader) -> RawSlice | RawEnd:
         dialect=reader.choice("dialect", DIALECTS),
         model=reader.need("model"),
         provider=reader.text("provider") or "",
+        rules_version=1 if rules_version is None else rules_version,
     )
     if facts.type == SLICE:
         return RawSlice(
@@ -174,7 +180,12 @@ def parse_raw(reader: HeaderReader) -> RawSlice | RawEnd:
 
 
 def _origin_headers(origin: RawOrigin) -> list[tuple[str, str]]:
-    own = [("instance", origin.instance), ("dialect", origin.dialect), ("model", origin.model)]
+    own = [
+        ("instance", origin.instance),
+        ("dialect", origin.dialect),
+        ("model", origin.model),
+        ("rules", str(origin.rules_version)),
+    ]
     return [*own, ("provider", origin.provider)] if origin.provider else own
 
 

@@ -44,6 +44,7 @@ def prompt(settings: Settings, request: GenerationRequested, context: NeutralCon
         body=native.body,
         credential=credential,
         deadlines=_DEADLINES.model_copy(update={"total_ms": min(_DEADLINES.total_ms, request.deadline_ms)}),
+        rules_version=request.rules_version,
     )
 
 

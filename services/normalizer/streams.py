@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 from schemas.inbox import ChunkBatch
 from schemas.raw import RawEnd, RawOrigin, RawSlice
 from services.normalizer.endings import Lost, ending_of
-from services.normalizer.stream import StreamNormalizer
+from services.normalizer.rules import RULES, Reading, Rules, RulesByVersion, UnknownRules
 
 CLOSED_KEPT = 4_096
 Kept = TypeVar("Kept")
@@ -26,7 +26,7 @@ StreamId = tuple[str, int]
 @dataclass(slots=True)
 class _Stream(Generic[Kept]):
     instance: str
-    normalizer: StreamNormalizer
+    reading: Reading
     next_sequence: int = 0
     touched_s: float = 0.0
     kept: list[Kept] = field(default_factory=list[Kept])
@@ -53,7 +53,8 @@ class Streams(Generic[Kept]):
     `Kept` is whatever the caller wants back at a stream's end, one value a counted record.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rules: RulesByVersion = RULES) -> None:
+        self._rules = rules
         self._open: dict[StreamId, _Stream[Kept]] = {}
         self._closed: OrderedDict[StreamId, None] = OrderedDict()
 
@@ -63,7 +64,10 @@ class Streams(Generic[Kept]):
     def slice(
         self, raw: RawSlice, data: bytes, keep: Callable[[], Kept], now_s: float = 0.0
     ) -> Counted[Kept] | Dropped:
-        """Take one slice; `keep` is called only where it counts. `now_s` is only used by `forget`."""
+        """Take one slice; `keep` is called only where it counts. `now_s` is only used by `forget`.
+
+        Raises UnknownRules, and changes nothing, for a stream that was stamped by newer code than this.
+        """
         origin = raw.origin
         stream_id = (origin.turn, origin.generation)
         stream = self._open.get(stream_id)
@@ -72,7 +76,7 @@ class Streams(Generic[Kept]):
                 return Dropped("behind the end")
             if raw.sequence != 0:
                 return Dropped("not the first of its stream")
-            normalizer = StreamNormalizer(
+            reading = self._rules_of(origin)(
                 origin.dialect,
                 origin.model,
                 http_status=raw.http_status,
@@ -80,12 +84,12 @@ class Streams(Generic[Kept]):
                 provider=origin.provider,
                 known_tools=raw.verbatim_tools,
             )
-            stream = self._open[stream_id] = _Stream(origin.instance, normalizer)
+            stream = self._open[stream_id] = _Stream(origin.instance, reading)
         if origin.instance != stream.instance:
             return Dropped("of another instance")
         if raw.sequence != stream.next_sequence:
             return Dropped("a repetition" if raw.sequence < stream.next_sequence else "behind a gap")
-        chunks = tuple(stream.normalizer.feed(data))
+        chunks = tuple(stream.reading.feed(data))
         stream.next_sequence += 1
         stream.kept.append(keep())
         stream.touched_s = now_s
@@ -118,13 +122,22 @@ class Streams(Generic[Kept]):
             self._close(stream_id)
         return tuple(kept)
 
+    def _rules_of(self, origin: RawOrigin) -> Rules:
+        rules = self._rules.get(origin.rules_version)
+        if rules is None:
+            raise UnknownRules(origin.rules_version, max(self._rules))
+        return rules
+
     def _close(self, stream_id: StreamId) -> None:
         self._closed[stream_id] = None
         if len(self._closed) > CLOSED_KEPT:
             self._closed.popitem(last=False)
 
     def end(self, raw: RawEnd, written_ms: int) -> Counted[Kept] | Dropped:
-        """Take an end. One that somebody else declared has no sequence and comes behind whatever is there."""
+        """Take an end. One that somebody else declared has no sequence and comes behind whatever is there.
+
+        Raises UnknownRules, and changes nothing, for a stream that was stamped by newer code than this.
+        """
         origin = raw.origin
         stream_id = (origin.turn, origin.generation)
         if stream_id in self._closed:
@@ -136,14 +149,14 @@ class Streams(Generic[Kept]):
                 self._close(stream_id)
                 return Dropped("not the first of its stream")
             stream = _Stream[Kept](
-                origin.instance, StreamNormalizer(origin.dialect, origin.model, provider=origin.provider)
+                origin.instance, self._rules_of(origin)(origin.dialect, origin.model, provider=origin.provider)
             )
         elif raw.sequence is not None and origin.instance != stream.instance:
             return Dropped("of another instance")
         # Behind a gap (a slice that was dead-lettered) the stream still ends, or its records would stay held for ever.
         whole = raw.sequence in (None, stream.next_sequence)
         ending = ending_of(raw, datetime.fromtimestamp(written_ms / 1000, tz=UTC)) if whole else Lost()
-        chunks = tuple(stream.normalizer.flush(ending))
+        chunks = tuple(stream.reading.flush(ending))
         batch = ChunkBatch(
             turn=origin.turn,
             generation=origin.generation,

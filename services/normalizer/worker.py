@@ -12,9 +12,10 @@ from schemas.headers import Facts, HeaderReader
 from schemas.inbox import ChunkBatch
 from schemas.raw import NOBODY, RawEnd, RawSlice, parse_raw
 from services.normalizer.metrics import BATCHES, DROPPED, OPEN, TRUNCATED
+from services.normalizer.rules import RULES, RulesByVersion, UnknownRules
 from services.normalizer.streams import Dropped, Streams
 from services.runtime.assembly import Context, WorkerSpec
-from services.runtime.errors import RecordTooLarge
+from services.runtime.errors import RecordTooLarge, Unavailable
 from services.runtime.handler import Handler
 from services.runtime.inbound import Inbound, Pending
 from services.runtime.log import Appended, LogRecord, NewRecord
@@ -31,18 +32,22 @@ FORGET_AFTER_S = 900.0
 class Normalizer:
     """Handles raw records; its state is the open streams of each partition."""
 
-    def __init__(self) -> None:
+    def __init__(self, rules: RulesByVersion = RULES) -> None:
+        self._rules = rules
         self._partitions: dict[int, Streams[Pending]] = {}
 
     async def handle(self, inbound: Inbound) -> None:
-        """Normalize one raw record; raises a BadRecord where its headers are not those of one.
+        """Normalize one raw record; raises a BadRecord where its headers are not those of one, Unavailable for new rules.
 
         An error at a record of a stream ends the stream: its generation ends with the dead letter of this record.
         """
         raw = parse_raw(HeaderReader(inbound.record.headers))
-        streams = self._partitions.setdefault(inbound.record.partition, Streams())
+        streams = self._partitions.setdefault(inbound.record.partition, Streams(self._rules))
         try:
             self._normalize(inbound, raw, streams)
+        except UnknownRules as error:
+            # Not poison: the code that knows the rules is being deployed.
+            raise Unavailable("rules", f"{error}; deploy the normalizer before the stamp is raised") from error
         except Exception:
             for pending in streams.abandon(raw.origin):
                 pending.release()
@@ -88,7 +93,7 @@ class Normalizer:
     async def recover(self, partitions: Collection[int]) -> None:
         """Nothing to load: the unfinished records of open streams are read again."""
         for partition in partitions:
-            self._partitions[partition] = Streams()
+            self._partitions[partition] = Streams(self._rules)
 
     def dropped(self, partitions: Collection[int]) -> None:
         """Forget the open streams of partitions that went elsewhere."""
@@ -128,9 +133,9 @@ def _release(settled: tuple[Pending, ...], written: "asyncio.Future[Appended]") 
             pending.release()
 
 
-async def build(context: Context) -> Handler:
+async def build(context: Context, rules: RulesByVersion = RULES) -> Handler:
     """The worker's handler, bound to the process."""
-    normalizer = Normalizer()
+    normalizer = Normalizer(rules)
     context.add_background(normalizer.forget_regularly)
     OPEN.set_function(normalizer.open_streams)
     return normalizer

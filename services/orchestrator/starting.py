@@ -51,5 +51,6 @@ def _request(step: Step, *, why: Literal["first", "lost"]) -> None:
             emitted=turn.emitted,
             why=why,
             deadline_ms=turn.cause.settings.generation_deadline_ms,
+            rules_version=turn.cause.rules_version,
         )
     )

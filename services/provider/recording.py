@@ -154,7 +154,15 @@ class Recorder:
 
 
 def _origin(request: ProviderRequest, instance: str) -> RawOrigin:
-    return RawOrigin(request.turn, request.generation, instance, request.dialect, request.model, request.provider)
+    return RawOrigin(
+        turn=request.turn,
+        generation=request.generation,
+        instance=instance,
+        dialect=request.dialect,
+        model=request.model,
+        provider=request.provider,
+        rules_version=request.rules_version,
+    )
 
 
 def _facts(inbound: Inbound, request: ProviderRequest, record_type: str, event_id: str, sequence: int | None) -> Facts:

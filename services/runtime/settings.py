@@ -80,7 +80,7 @@ class Settings(BaseSettings):
     )
     rules_version: Annotated[int, Field(ge=1)] = Field(
         2,
-        description="the rules that new turns are decided by; raise it after every orchestrator has the code for them",
+        description="the rules of new turns; raise it once every orchestrator and normalizer has the code for them",
     )
     locale: Locale = Field("en", description="the language of notices about errors")
     discord_history: Annotated[int, Field(ge=1, le=100)] = Field(40, description="messages of history that a turn sees")

@@ -127,13 +127,14 @@ async def test_a_generation_becomes_a_prompt_with_the_channels_history(place: Pl
     place.say("odradek", "hello, Grace")
     cause = place.say("ada", "<@1> and you?")
     place.say("grace", "newer")
-    facts, prompt = await place.handle(place.asking(cause.id, "and you?"))
+    facts, prompt = await place.handle(place.asking(cause.id, "and you?", rules_version=3))
     assert contents(prompt) == ["Grace: hello", "hello, Grace", "Ada: and you?"]
     assert (facts.id, facts.turn, facts.generation, facts.cause) == (f"prompt:m{cause.id}:2", f"m{cause.id}", 2, 9)
     assert place.outbox.sent[0].topic == "prompts"
     assert (prompt.caused_by, prompt.dialect, prompt.model) == (str(cause.id), "openai-chat", "sandbox-echo")
     assert prompt.url == "http://127.0.0.1:9/v1/chat/completions"
     assert prompt.headers["x-odradek-turn"] == f"m{cause.id}"
+    assert prompt.rules_version == 3
 
 
 async def test_only_the_latest_messages_are_read(place: Place) -> None:

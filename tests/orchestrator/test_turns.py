@@ -4,8 +4,12 @@ from inline_snapshot import snapshot
 
 from schemas.chunks import FunctionCall, FunctionCallChunk, TextChunk, Usage
 from schemas.deliveries import NOTICE
+from schemas.generations import GenerationRequested
+from services.orchestrator.fold import fold
 from services.orchestrator.notices import EMPTY
-from services.orchestrator.state import EMITTED_BYTES, QUEUE_LIMIT, SLOTS
+from services.orchestrator.rules import RULES, Rules
+from services.orchestrator.state import EMITTED_BYTES, QUEUE_LIMIT, SLOTS, ChannelState
+from services.orchestrator.step import Position
 
 
 def test_a_message_asks_for_a_generation_and_shows_typing(channel) -> None:
@@ -26,6 +30,7 @@ def test_a_message_asks_for_a_generation_and_shows_typing(channel) -> None:
             "emitted": "",
             "why": "first",
             "deadline_ms": 600000,
+            "rules_version": 1,
         }
     )
     assert channel.typing() == [True]
@@ -286,3 +291,13 @@ def test_a_long_reply_keeps_a_bounded_tail_for_a_continuation(channel) -> None:
     assert (
         "".join(channel.texts()).replace(" ", "").replace("\n", "").endswith(emitted.replace(" ", "").replace("\n", ""))
     )
+
+
+def test_a_request_carries_the_stamp_of_its_turns_message(channel) -> None:
+    rules = {**RULES, 2: Rules()}
+    channel.message(100)
+    [(message, now)] = channel.history
+    state = ChannelState(channel_id=message.channel_id)
+    folded = fold(state, message.model_copy(update={"rules_version": 2}), Position(0, now), rules)
+    [request] = [out.record for out in folded.outputs if isinstance(out.record, GenerationRequested)]
+    assert request.rules_version == 2

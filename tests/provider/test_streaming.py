@@ -74,6 +74,12 @@ async def test_raw_records_name_the_provider_and_the_first_the_tools(bench: Any)
     assert (told[0], set(told[1:])) == (tools, {()})
 
 
+async def test_every_record_of_a_stream_carries_the_turns_stamp(bench: Any) -> None:
+    bench.play(Recording(BODY * 3))
+    await bench.run(bench.request(rules_version=3))
+    assert {record.origin.rules_version for _, record, _ in bench.raw()} == {3}
+
+
 async def test_the_request_carries_key_and_body_and_asks_for_no_compression(bench: Any) -> None:
     request = bench.request(headers={"X-Extra": "1"})
     await bench.run(request)
@@ -180,7 +186,7 @@ async def test_a_stream_that_another_process_lost_gets_its_end(bench: Any, close
     await others_claim(bench)
     if closed_before:
         await others_close(bench, "lost")
-    running = bench.start()
+    running = bench.start(bench.request(rules_version=3))
     if not closed_before:
         await others_close(bench, "lost")
     await running
@@ -188,6 +194,7 @@ async def test_a_stream_that_another_process_lost_gets_its_end(bench: Any, close
     assert bench.sandbox.calls == ()
     ((facts, end, _),) = bench.raw()
     assert (end.ending, end.sequence, facts.id) == ("lost", None, "raw:m1000:1:lost")
+    assert end.origin.rules_version == 3
 
 
 async def test_a_prompt_that_comes_back_while_its_stream_runs_here_makes_no_second_call(bench: Any) -> None:

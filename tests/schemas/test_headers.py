@@ -116,6 +116,15 @@ def test_an_end_without_a_sequence_is_a_lost_one() -> None:
         parse_raw(HeaderReader(raw_headers(an_end(ending="eof"))))
 
 
+def test_a_raw_record_of_before_there_was_a_stamp_has_the_first_rules() -> None:
+    stamped = RawOrigin(turn="m1", generation=1, instance="provider-0", dialect="anthropic", model="x", rules_version=3)
+    headers = raw_headers(an_end(origin=stamped))
+
+    assert parse_raw(HeaderReader(headers)).origin.rules_version == 3
+    left = [header for header in headers if header[0] != "rules"]
+    assert parse_raw(HeaderReader(left)).origin.rules_version == 1
+
+
 @pytest.mark.parametrize("name", ["turn", "generation", "instance", "dialect", "model", "ending"])
 def test_a_raw_record_names_the_header_that_it_lacks(name: str) -> None:
     left = [header for header in raw_headers(an_end()) if header[0] != name]

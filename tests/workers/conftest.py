@@ -268,6 +268,7 @@ class Stream:
     turn: str
     generation: int = 1
     instance: str = "provider-0"
+    rules: int = 1
     provider: str = ""
     verbatim_tools: tuple[KnownTool, ...] = ()
 
@@ -286,7 +287,9 @@ class Stream:
 
     @property
     def origin(self) -> RawOrigin:
-        return RawOrigin(self.turn, self.generation, self.instance, "openai-chat", "sandbox-echo", self.provider)
+        return RawOrigin(
+            self.turn, self.generation, self.instance, "openai-chat", "sandbox-echo", self.provider, self.rules
+        )
 
     def slice(self, sequence: int, data: bytes) -> NewRecord:
         tools = () if sequence else self.verbatim_tools

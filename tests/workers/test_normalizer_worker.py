@@ -9,7 +9,10 @@ from schemas.headers import HeaderReader
 from schemas.inbox import ChunkBatch, GenerationFailed
 from schemas.prompts import KnownTool
 from schemas.registry import decode
-from services.normalizer.worker import SPEC
+from services.normalizer.rules import RULES
+from services.normalizer.stream import StreamNormalizer
+from services.normalizer.worker import SPEC, build
+from services.runtime.assembly import WorkerSpec
 from services.runtime.log import LogRecord, NewRecord
 
 
@@ -188,3 +191,37 @@ async def test_calls_in_the_text_are_read_with_the_tools_of_the_first_slice_and_
 def truncated() -> float:
     labels = {"dialect": "openai-chat"}
     return REGISTRY.get_sample_value("odradek_tool_arguments_truncated_total", labels) or 0.0
+
+
+class Louder(StreamNormalizer):
+    """Other rules, which nobody can overlook."""
+
+    def feed(self, data: bytes) -> list[Any]:
+        return [
+            chunk.model_copy(update={"content": chunk.content.upper()}) if hasattr(chunk, "content") else chunk
+            for chunk in super().feed(data)
+        ]
+
+
+async def test_each_stream_is_read_by_the_rules_of_its_stamp_and_an_unknown_stamp_waits_for_its_code(
+    cluster: Any, new_stream: Any, channels_of: Any
+) -> None:
+    await cluster.follow("inbox", "dead-letters")
+    old, new, other = channels_of(0, 3)
+    unknown = max(RULES) + 1
+    first = await cluster.worker(SPEC)
+    stamped = new_stream(new, "m2", rules=unknown).whole(["two"])
+    await cluster.send(*stamped, *new_stream(old, "m1").whole(["one"]), *new_stream(other, "m3").whole(["three"]))
+    await cluster.until(lambda: len(cluster.records["inbox"]) == 6, "the streams of before")
+    await first.assembly.context.sender.flush()
+    assert first.feed._owned[0].acks.committable is None
+    await first.crash()
+    code = WorkerSpec(SPEC.name, SPEC.reads, lambda context: build(context, {**RULES, unknown: Louder}))
+    second = await cluster.worker(code)
+    await cluster.until(lambda: len(cluster.firsts("inbox")) == 9, "the stream that waited")
+    assert cluster.copies_are_equal("inbox")
+    texts = [shape(cluster.firsts("inbox"), turn)[0][1] for turn in ("m1", "m2", "m3")]
+    assert texts == ["one", "TWO", "three"]
+    assert cluster.records["dead-letters"] == []
+    await second.assembly.context.sender.flush()
+    assert second.feed._owned[0].acks.open == 0

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from pydantic import SecretStr
 
-from services.orchestrator.rules import RULES, Rules, RulesByVersion
 from services.runtime.assembly import Assembly
 from services.runtime.health import Health
 from services.runtime.settings import Settings
 from services.sandbox.checking.history import SnapshotLoaded
 from services.sandbox.simulation.client import SimulatedLog
 from services.sandbox.simulation.cluster import EPOCH_MS
+from services.sandbox.simulation.code import NEW, OLD
 from services.sandbox.simulation.faults import Planned
 from services.sandbox.simulation.hosts import Host
 from services.sandbox.simulation.loop import VirtualLoop
@@ -19,9 +19,6 @@ from services.sandbox.simulation.stage import Stage
 from services.sandbox.simulation.workers import GatewaySession, spec_of
 
 STAMP_AFTER_S = 1.0
-OLD_RULES: RulesByVersion = RULES
-NEW_RULES: RulesByVersion = {**RULES, max(RULES) + 1: Rules(segment_limit=400, line_group=60)}
-"""What the code before and after a deployment carries; the new rules cut text elsewhere."""
 
 SETTINGS = Settings(  # pyright: ignore[reportCallIssue]
     instance="simulated",
@@ -117,8 +114,8 @@ class Processes:
                 self._stage.discord,
                 self._stage.provider,
                 self._connected,
-                NEW_RULES if slot.new_code else OLD_RULES,
-                lambda: max(NEW_RULES) if self.raised else max(OLD_RULES),
+                NEW if slot.new_code else OLD,
+                lambda: NEW.stamp if self.raised else OLD.stamp,
                 self._loaded,
             ),
             settings=SETTINGS.model_copy(update={"instance": slot.name}),
@@ -232,7 +229,7 @@ class Processes:
                 self._kill(slot, slot.host, again=True)
             else:
                 slot.host.run(slot.stopping.set)
-        if all(other.new_code for other in self.slots.values() if other.kind == "orchestrator"):
+        if all(other.new_code for other in self.slots.values() if other.kind in ("orchestrator", "normalizer")):
             self._stage.at(self._stage.loop.time() + STAMP_AFTER_S, self._raise_stamp)
 
     def _raise_stamp(self) -> None:

@@ -20,6 +20,7 @@ from services.provider.worker import Provider
 from services.runtime.assembly import Context, WorkerSpec
 from services.runtime.errors import Unavailable
 from services.runtime.handler import Handler
+from services.sandbox.simulation.code import Code
 from services.sandbox.simulation.discord import BOT_ID, SimulatedChannels, SimulatedDiscord, SimulatedHistory
 from services.sandbox.simulation.hosts import Host
 from services.sandbox.simulation.provider import SimulatedProvider
@@ -45,11 +46,11 @@ def spec_of(
     discord: SimulatedDiscord,
     provider: SimulatedProvider,
     connected: Callable[[Host, GatewaySession], None],
-    rules: RulesByVersion,
+    code: Code,
     stamp: Callable[[], int],
     loaded: Callable[[str, int, int], None],
 ) -> WorkerSpec:
-    """The worker's spec for one host. `rules` is what its code carries, `stamp` the gateway's present setting.
+    """The worker's spec for one host. `code` is what it runs, `stamp` the gateway's present setting.
 
     `loaded` is told of each snapshot that is taken over: channel, settled offset, partition.
     """
@@ -89,13 +90,13 @@ def spec_of(
         context.on_stop(session.intake.close)
 
     async def orchestrating(context: Context) -> Handler:
-        return Orchestrator(_ObservedActors(context, rules, loaded))
+        return Orchestrator(_ObservedActors(context, code.orchestrator, loaded))
 
     builds: dict[str, Callable[[Context], Awaitable[Handler | None]]] = {
         "context": context,
         "delivery": delivery,
         "gateway": gateway,
-        "normalizer": normalizer.build,
+        "normalizer": lambda context: normalizer.build(context, code.normalizer),
         "orchestrator": orchestrating,
         "provider": providing,
     }

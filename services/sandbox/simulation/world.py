@@ -6,10 +6,11 @@ from schemas.errors import BadRecord
 from schemas.headers import HeaderReader
 from services.runtime.log import LogRecord
 from services.sandbox.checking.history import Commit, History, Kept, Owned, ProviderCall, ShownMessage, Written
+from services.sandbox.simulation.code import NEW
 from services.sandbox.simulation.discord import BOT_ID
 from services.sandbox.simulation.faults import ACTIVE_S, FaultName
 from services.sandbox.simulation.people import People
-from services.sandbox.simulation.processes import NEW_RULES, Processes
+from services.sandbox.simulation.processes import Processes
 from services.sandbox.simulation.stage import PARTITIONS, Stage
 
 REST_WITHIN_S = 2_400.0
@@ -83,7 +84,7 @@ class World:
         return History(
             partitions=PARTITIONS,
             at_rest=at_rest,
-            rules=NEW_RULES,
+            rules=NEW.orchestrator,
             writes=[Written(at, order, record) for order, (at, record) in enumerate(cluster.history)],
             calls=[
                 ProviderCall(
