@@ -127,7 +127,7 @@ class Feed:
             except Exception:
                 log.exception("defect in the handler while it drops partitions", topic=self._topic)
         metrics.OWNED.set(len(self._owned))
-        log.info("assigned", topic=self._topic, partitions=len(self._owned), kept=len(positions), fresh=len(fresh))
+        log.info("assigned", topic=self._topic, kept=sorted(positions), fresh=sorted(fresh))
         if fresh:
             recovery = self._spawn(self._recover({n: self._owned[n] for n in fresh}))
             self._recoveries.add(recovery)

@@ -5,8 +5,16 @@ from typing import Any
 
 import pytest
 
+from schemas.inbox import DeliveryReceipt, Sent
+from services.orchestrator.state import ChannelState, to_snapshot
 from services.runtime.kafka.admin import connect_admin, provision
+from services.runtime.log import NewRecord
+from services.runtime.outputs import output
 from services.sandbox.brokers.ports import free_port
+from services.sandbox.chaos.clock import RunClock
+from services.sandbox.chaos.memories import read_memories
+
+PARTITIONS = 4
 
 
 async def test_sigterm_ends_a_worker_with_its_work_committed_and_exit_code_0(
@@ -31,6 +39,26 @@ async def test_sigterm_ends_a_worker_with_its_work_committed_and_exit_code_0(
     await cluster.send(*new_stream(channel, "m2").whole(["three"]))
     await cluster.until(lambda: len(cluster.records["inbox"]) >= 7, "three more batches")
     assert len(cluster.records["inbox"]) == 7
+
+
+async def test_an_orchestrator_tells_in_its_log_which_snapshots_it_took_over(cluster: Any, channels_of: Any) -> None:
+    clock = RunClock()
+    channel, other = channels_of(0, 1)[0], channels_of(2, 1)[0]
+    written = [to_snapshot(ChannelState(channel_id=name), settled) for name, settled in ((channel, 0), (other, 1))]
+    await cluster.send(*(output("channels", s, channel=s.channel_id, event_id=s.channel_id) for s in written))
+    await cluster.send(*(event(name, number) for name in (channel, other) for number in range(2)))
+    worker = await cluster.spawn("orchestrator", instance="orchestrator-0")
+    await worker.said('"event": "snapshots loaded"')
+    memories = read_memories([[line.encode() for line in worker.lines]], clock, PARTITIONS)
+    assert {(load.channel, load.settled) for load in memories.loads} == {(channel, 0), (other, 1)}
+    assert all(load.settled < load.end and 0 <= load.at <= clock.now() for load in memories.loads)
+    assert memories.kept == []
+
+
+def event(channel: str, number: int) -> NewRecord:
+    """Something that stands in the inbox and changes nothing."""
+    receipt = DeliveryReceipt(turn="m1", sequence=number, outcome=Sent())
+    return output("inbox", receipt, channel=channel, event_id=f"receipt:m1:{number}", turn="m1")
 
 
 async def test_a_worker_without_a_broker_waits_says_so_and_still_ends_at_sigterm(spawn_worker: Any) -> None:

@@ -115,6 +115,7 @@ class _Campaign:
             history = await read_back(
                 stage,
                 clock,
+                self._directory,
                 at_rest=not left,
                 late=self._late_s,
                 dead=slots.dead,

@@ -1,10 +1,13 @@
 """Everything that a run left behind, as one history: the log, the groups, the provider's calls, Discord's channels."""
 
 from collections.abc import AsyncIterator, Iterable, Iterator
+from pathlib import Path
 
 from services.runtime.log import LogRecord
 from services.sandbox.chaos.clock import RunClock
 from services.sandbox.chaos.groups import read_groups
+from services.sandbox.chaos.log_lines import read_logs
+from services.sandbox.chaos.memories import read_memories
 from services.sandbox.chaos.slots import Window
 from services.sandbox.chaos.stage import Stage
 from services.sandbox.checking.history import History, ProviderCall, ShownMessage, Written
@@ -28,6 +31,7 @@ _CAUSES_FIRST = (
 async def read_back(
     stage: Stage,
     clock: RunClock,
+    logs: Path,
     *,
     at_rest: bool,
     late: float,
@@ -36,9 +40,13 @@ async def read_back(
     away: Iterable[Window],
     events: Iterable[tuple[float, str]],
 ) -> History:
-    """Read all topics whole, and put the history together. `late` is how far behind the observer and the workers were."""
+    """Read all topics and the workers' logs whole, and put the history together.
+
+    `logs` is their folder; `late` is how far behind the observer and the workers were.
+    """
     records = [record async for record in _all_records(stage)]
     groups = await read_groups(stage.settings, clock)
+    memories = read_memories(read_logs(logs, _slots(logs)).values(), clock, stage.partitions)
     return History(
         partitions=stage.partitions,
         at_rest=at_rest,
@@ -53,12 +61,18 @@ async def read_back(
             for partition, end in (await stage.log.ends(topic, range(stage.log.partitions(topic)))).items()
         },
         owners=groups.owners,
+        kept=memories.kept,
+        loads=memories.loads,
         frozen=[(window.name, window.start, window.end) for window in frozen],
         dead=[(window.name, window.start, window.end) for window in dead],
         away=[(window.start, window.end) for window in away],
         events=sorted(events),
         late=late,
     )
+
+
+def _slots(logs: Path) -> list[str]:
+    return sorted(path.stem for path in logs.glob("*.log"))
 
 
 async def _all_records(stage: Stage) -> AsyncIterator[LogRecord]:
