@@ -13,6 +13,7 @@ from services.runtime.handler import Handler
 from services.runtime.inbound import Inbound
 from services.runtime.log import LogRecord, NewRecord
 from services.runtime.refusals import refused
+from services.runtime.stop_checks import check_stop
 
 _EVENTS = (MessageReceived, StopRequested, ChunkBatch, GenerationFailed, DeliveryReceipt, TimerFired)
 
@@ -28,6 +29,8 @@ class Orchestrator:
         _, event = decode(inbound.record.headers, inbound.record.value)
         if not isinstance(event, _EVENTS):
             raise UnknownRecordType(f"{type(event).__name__} has no place in inbox")
+        if isinstance(event, StopRequested):
+            check_stop(inbound.record, event)
         self._actors.receive(inbound, event)
 
     def arrived(self, inbound: Inbound) -> bool:

@@ -11,12 +11,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from schemas.errors import BadRecord
+from schemas.errors import BadRecord, UnknownRecordType
 from schemas.registry import decode
 from schemas.stops import OneTurn, StopRequested, TurnInterrupted, selects
 from services.runtime.clock import Clock
 from services.runtime.log import Log, LogRecord
 from services.runtime.logs import get_logger
+from services.runtime.metrics import REFUSED_STOPS
+from services.runtime.stop_checks import check_stop
 
 log = get_logger("control")
 TOPIC = "control"
@@ -83,11 +85,13 @@ class Control:
     def _apply(self, read: LogRecord) -> None:
         try:
             facts, record = decode(read.headers, read.value)
+            if not isinstance(record, StopRequested | TurnInterrupted):
+                raise UnknownRecordType(f"{facts.type[:60]!r} is no stop")
+            check_stop(read, record)
         except BadRecord as error:
-            log.error("unreadable stop", offset=read.offset, reason=error.reason, detail=str(error)[:300])
-            return
-        if not isinstance(record, StopRequested | TurnInterrupted):
-            log.error("not a stop", offset=read.offset, type=facts.type)
+            # No dead letter: each of many processes would write one, at each of its starts.
+            REFUSED_STOPS.labels(error.reason).inc()
+            log.error("stop refused", offset=read.offset, reason=error.reason, detail=str(error)[:300])
             return
         self._remember(record)
         for watcher in self._watchers.get(record.channel_id, ()):

@@ -6,6 +6,7 @@ APPENDED = Counter("odradek_records_appended_total", "Records acknowledged by th
 APPENDS_REPEATED = Counter("odradek_appends_repeated_total", "Appends that failed and were repeated", ["topic"])
 READ = Counter("odradek_records_read_total", "Records read from the input topic", ["topic"])
 DEAD_LETTERS = Counter("odradek_dead_letters_total", "Records that could not be handled", ["topic", "reason"])
+REFUSED_STOPS = Counter("odradek_refused_stops_total", "Records of control that are not believed", ["reason"])
 RETRIES = Counter(
     "odradek_handler_retries_total", "Handler calls repeated because a dependency was away", ["dependency"]
 )
