@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from schemas.claims import Closed
+from schemas.prompts import StreamDeadlines
 from schemas.registry import decode
 from services.runtime import claims as module
 from services.runtime.claims import Claims, Ended, Held, Won
@@ -19,6 +20,10 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "ALIVE_EVERY_S", 0.1)
     monkeypatch.setattr(module, "SILENCE_S", 0.8)
     monkeypatch.setattr(module, "WATCH_EVERY_S", 0.02)
+
+
+def test_claims_are_read_back_over_the_longest_call_also_where_a_clock_is_two_minutes_ahead() -> None:
+    assert StreamDeadlines().total_ms + 120_000 <= module.READ_BACK_MS
 
 
 async def silence(claims: Claims) -> None:
