@@ -38,10 +38,15 @@ class Message:
 
 @dataclass(slots=True)
 class SimulatedDiscord:
-    """All channels. `lost_answers` is the share of posts that take effect and are answered by an error."""
+    """All channels.
+
+    `lost_answers` is the share of requests that take effect and are answered by an error, `slow_requests` of those that
+    are up to a minute on their way.
+    """
 
     cluster: Cluster
     lost_answers: float
+    slow_requests: float = 0.0
     channels: dict[int, list[Message]] = field(default_factory=dict[int, list[Message]])
     buttons: dict[str, str] = field(default_factory=dict[str, str])
     away_until: float = 0.0
@@ -98,7 +103,8 @@ class SimulatedChannels:
             result = None if failed else effect()
             cluster.later(cluster.dice.uniform(0.005, 0.05), _answer, answer, result, failed or lost)
 
-        cluster.later(cluster.dice.uniform(0.005, 0.08), arrived)
+        slow = discord.slow_requests > 0 and cluster.dice.random() < discord.slow_requests
+        cluster.later(cluster.dice.uniform(1.0, 60.0) if slow else cluster.dice.uniform(0.005, 0.08), arrived)
         result = await answer
         if result is None:
             raise Unavailable("discord", "no answer")

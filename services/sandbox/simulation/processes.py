@@ -32,7 +32,7 @@ SETTINGS = Settings(  # pyright: ignore[reportCallIssue]
 
 
 @dataclass(slots=True)
-class _HostClock:
+class HostClock:
     """A host's wall clock."""
 
     loop: VirtualLoop
@@ -121,7 +121,7 @@ class Processes:
             settings=SETTINGS.model_copy(update={"instance": slot.name}),
             topics=self._stage.topics,
             cluster=slot.log,
-            clock=_HostClock(self._stage.loop, host),
+            clock=HostClock(self._stage.loop, host),
             health=Health(),
             instance=slot.name,
             incarnation=f"{slot.name}:{slot.life}",
