@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from services.normalizer.endings import EndOfFile
 from services.normalizer.stream import StreamNormalizer
 
-DIALECTS = ["openai-chat", "anthropic"]
+DIALECTS = ["openai-chat", "openai-responses", "anthropic", "google", "novelai"]
 WORDS = [
     *("choices", "delta", "content", "tool_calls", "function", "arguments", "index", "id", "name", "finish_reason"),
     *("usage", "error", "message", "code", "type", "text", "thinking", "signature", "partial_json", "content_block"),
@@ -26,6 +26,39 @@ WORDS = [
         "object",
         "provider",
         "x_groq",
+    ),
+    *(
+        "item",
+        "output",
+        "output_index",
+        "function_call",
+        "custom_tool_call",
+        "reasoning",
+        "message",
+        "call_id",
+        "summary",
+    ),
+    *(
+        "parts",
+        "functionCall",
+        "partialArgs",
+        "jsonPath",
+        "stringValue",
+        "willContinue",
+        "$.a",
+        "$.a[0]",
+        "$.a[0].b",
+        "args",
+    ),
+    *(
+        "thought",
+        "thoughtSignature",
+        "executableCode",
+        "candidates",
+        "usageMetadata",
+        "token",
+        "final",
+        "executed_tools",
     ),
     *("prompt_tokens", "completion_tokens", "model", "metadata", "raw", "innererror", "redacted_thinking", "data"),
 ]
@@ -109,6 +142,105 @@ shaped_anthropic = st.fixed_dictionaries(
         "usage": values,
     },
 )
+
+
+shaped_responses = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(
+            [
+                "response.output_item.added",
+                "response.output_item.done",
+                "response.output_text.delta",
+                "response.output_text.done",
+                "response.reasoning_text.done",
+                "response.function_call_arguments.delta",
+                "response.function_call_arguments.done",
+                "response.custom_tool_call_input.done",
+                "response.created",
+            ]
+        )
+    },
+    optional={
+        "output_index": st.integers(-1, 2) | values,
+        "content_index": values,
+        "delta": values,
+        "text": values,
+        "arguments": values,
+        "item": st.fixed_dictionaries(
+            {"type": st.sampled_from(["message", "reasoning", "function_call", "custom_tool_call", "web_search_call"])},
+            optional={"content": values, "summary": values, "arguments": values, "call_id": values, "name": values},
+        )
+        | values,
+        "response": st.dictionaries(st.sampled_from(["output", "usage", "model", "error", "status"]), values) | values,
+    },
+)
+shaped_call = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": st.sampled_from(["f", "g"]) | values,
+        "args": values,
+        "id": values,
+        "willContinue": st.booleans() | values,
+        "partialArgs": st.lists(
+            st.fixed_dictionaries(
+                {"jsonPath": st.sampled_from(["$.a", "$.a[0]", "$.a[0].b", "$.a.b", "$[0]", "$", "$.a[2]"])},
+                optional={
+                    "stringValue": st.text(max_size=2) | values,
+                    "numberValue": values,
+                    "willContinue": st.booleans(),
+                },
+            )
+            | values,
+            max_size=3,
+        ),
+    },
+)
+shaped_google = st.fixed_dictionaries(
+    {
+        "candidates": st.lists(
+            st.fixed_dictionaries(
+                {
+                    "content": st.fixed_dictionaries(
+                        {
+                            "parts": st.lists(
+                                st.fixed_dictionaries(
+                                    {},
+                                    optional={
+                                        "functionCall": shaped_call | values,
+                                        "text": values,
+                                        "thought": values,
+                                        "thoughtSignature": values,
+                                        "toolCall": values,
+                                    },
+                                )
+                                | values,
+                                max_size=3,
+                            )
+                        }
+                    )
+                    | values
+                },
+                optional={"index": values, "finishReason": values, "finishMessage": values},
+            )
+            | values,
+            max_size=2,
+        )
+    },
+    optional={"usageMetadata": values, "promptFeedback": values, "error": values, "modelVersion": values},
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(shaped_responses, max_size=6))
+def test_odd_values_in_responses_events_end_in_one_terminal_chunk(payloads: list[Any]) -> None:
+    raw = b"".join(b"data: " + json.dumps(one).encode() + b"\n\n" for one in payloads)
+    end_to_end("openai-responses", raw, 1000)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(shaped_google, max_size=6))
+def test_odd_values_in_google_chunks_end_in_one_terminal_chunk(payloads: list[Any]) -> None:
+    end_to_end("google", b"".join(b"data: " + json.dumps(one).encode() + b"\r\n\r\n" for one in payloads), 1000)
 
 
 @settings(max_examples=100, deadline=None)
