@@ -17,7 +17,7 @@ class ThinkBlockContentStripper:
 
     def read(self, event: Event, out: list[Event]) -> None:
         """Append the event; of a text, its parts by where they belong."""
-        if not isinstance(event, TextDelta):
+        if not isinstance(event, TextDelta) or not (self._held or self._inside or "<" in event.text or not event.text):
             out.append(event)
             return
         text = self._held + event.text
