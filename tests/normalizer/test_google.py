@@ -89,6 +89,13 @@ def test_arguments_streamed_by_path_are_merged(play_google: Callable[..., Any]) 
     assert reply.arguments == [("f", {"a": {"b": [{"c": "xy"}, 2]}, "k.e[y]": True, "n": None})]
 
 
+@pytest.mark.parametrize("path", ["$.empty", "$.list[0]"])
+def test_a_call_that_is_cut_at_a_place_without_a_value_keeps_the_rest(path: str) -> None:
+    arguments = PartialArguments({"whole": 1})
+    arguments.add({"jsonPath": path, "willContinue": True})
+    assert arguments.cut().startswith('{"whole": 1,')
+
+
 @pytest.mark.parametrize("finish", [None, "STOP"])
 def test_a_call_that_never_closed_is_truncated_and_loses_the_value_that_was_growing(
     finish: str | None, play_google: Callable[..., Any]
