@@ -64,9 +64,8 @@ def report(answer: Answer) -> dict[str, Any]:
     error = _error(answer)
     if error is None:
         return {"error": None, "classifiers": [], "presentation": None}
-    fields = error.model_dump(mode="json", exclude={"classifiers", "retry_after_s"})
     return {
-        "error": {**fields, "retry_after": error.retry_after_s},
+        "error": error.model_dump(mode="json", exclude={"classifiers"}),
         "classifiers": list(error.classifiers),
         "presentation": asdict(present(error, answer.scope, answer.locale)),
     }

@@ -28,7 +28,7 @@ def test_an_answer_is_told_as_error_classes_and_presentation(odradek: Odradek, b
         "message": "You exceeded your current quota.",
         "retryable": False,
         "original": QUOTA,
-        "retry_after": None,
+        "retry_after_s": None,
     }
     assert told["classifiers"] == ["exhausted_balance"]
     assert list(told["presentation"]) == ["title", "description", "tips", "locale_keys"]
@@ -41,7 +41,7 @@ def test_headers_provider_scope_and_language_count(odradek: Odradek, tmp_path: P
     words = ("--provider", "zai", "--credential-source", "personal", "--header", "Retry-After: 7", "--locale", "ja")
     done = odradek("classify", "--dialect", "openai-chat", "--status", "400", *words, str(slow))
     told = json.loads(done.out)
-    assert told["error"]["retry_after"] == 7
+    assert told["error"]["retry_after_s"] == 7
     assert told["presentation"]["description"] == "エラーコード 1302: Slow."
     assert told["presentation"]["locale_keys"][-1] == "genai.tips.disable_personal_text_override"
 

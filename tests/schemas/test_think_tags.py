@@ -7,7 +7,17 @@ from hypothesis import strategies as st
 from schemas.think_tags import THINK_TAG, held_from, without_think_tags
 
 TAGS = ["<think>", "</think>", "<mm:think>", "</ns:think>", "<Think>", "</a.b-c_1:THINK>"]
-OTHERS = ["<thinking>", "<think >", "< think>", "<:think>", "<1:think>", "<a:b:think>", "<think", "<thin\u212a>", "think>"]
+OTHERS = [
+    "<thinking>",
+    "<think >",
+    "< think>",
+    "<:think>",
+    "<1:think>",
+    "<a:b:think>",
+    "<think",
+    "<thin\u212a>",
+    "think>",
+]
 
 
 @pytest.mark.parametrize("tag", TAGS)
