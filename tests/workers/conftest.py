@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from schemas.chunks import Dialect
 from schemas.headers import Facts, HeaderReader
 from schemas.prompts import KnownTool
 from schemas.raw import END, SLICE, VERSION, Ending, RawEnd, RawOrigin, RawSlice
@@ -246,9 +247,9 @@ async def spawn_worker() -> AsyncIterator[Spawner]:
         yield Spawner(stack)
 
 
-@pytest.fixture
-async def cluster(kafka: Any, topic_prefix: str) -> AsyncIterator[Cluster]:
-    settings = Settings(kafka=kafka.bootstrap, broker=kafka.kind, prefix=topic_prefix, instance="test")
+@asynccontextmanager
+async def cluster_with(kafka: Any, prefix: str) -> AsyncIterator[Cluster]:
+    settings = Settings(kafka=kafka.bootstrap, broker=kafka.kind, prefix=prefix, instance="test")
     topics = load_topics()
     await provision(settings, topics, partitions=PARTITIONS)
     log = KafkaLog(settings, topics)
@@ -258,6 +259,19 @@ async def cluster(kafka: Any, topic_prefix: str) -> AsyncIterator[Cluster]:
         sender = Sender(log, topics)
         stack.push_async_callback(sender.close, within_s=2.0)
         yield Cluster(settings, topics, stack, log, sender)
+
+
+@pytest.fixture
+async def cluster(kafka: Any, topic_prefix: str) -> AsyncIterator[Cluster]:
+    async with cluster_with(kafka, topic_prefix) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+async def other_cluster(kafka: Any, topic_prefix: str) -> AsyncIterator[Cluster]:
+    """Topics of its own on the same broker, for a second run to compare with."""
+    async with cluster_with(kafka, f"other-{topic_prefix}") as cluster:
+        yield cluster
 
 
 @dataclass
@@ -271,6 +285,7 @@ class Stream:
     rules: int = 1
     provider: str = ""
     verbatim_tools: tuple[KnownTool, ...] = ()
+    dialect: Dialect = "openai-chat"
 
     def _record(self, kind: str, sequence: int | None, own: RawSlice | RawEnd, value: bytes) -> NewRecord:
         mark = "lost" if sequence is None else sequence
@@ -288,7 +303,7 @@ class Stream:
     @property
     def origin(self) -> RawOrigin:
         return RawOrigin(
-            self.turn, self.generation, self.instance, "openai-chat", "sandbox-echo", self.provider, self.rules
+            self.turn, self.generation, self.instance, self.dialect, "sandbox-echo", self.provider, self.rules
         )
 
     def slice(self, sequence: int, data: bytes) -> NewRecord:
