@@ -5,8 +5,10 @@ from collections.abc import Callable, Collection
 from functools import partial
 
 from schemas.deliveries import Cancel, ClearStopButton, SendText, Typing
+from schemas.discord import created_ms
 from schemas.errors import BadRecord, UnknownRecordType
 from schemas.headers import Facts
+from schemas.identities import message_of_turn
 from schemas.inbox import DeliveryReceipt, Failed, Outcome, Skipped
 from schemas.registry import decode
 from services.delivery.channels import Channels
@@ -40,7 +42,7 @@ class DeliveryHandler:
         self._outcomes = Outcomes()
         self._receipts = Receipts(log, self._outcomes)
         self._looks = Looks(self._outcomes, self._receipts)
-        self._take_overs = TakeOvers(partial(log.ends, "deliveries"))
+        self._take_overs = TakeOvers(log.ends)
         self._cancels = Cancels()
         self._heartbeats = Heartbeats(self._show_typing, pace)
 
@@ -49,7 +51,7 @@ class DeliveryHandler:
         _, order = decode(inbound.record.headers, inbound.record.value)
         match order:
             case SendText():
-                outcome = await self._shown(order, inbound.record)
+                outcome = await self._shown(order, inbound)
                 inbound.emit(_receipt(order.channel_id, order.turn, order.sequence, inbound.facts.cause, outcome))
             case ClearStopButton():
                 await self._fence.passed()
@@ -99,7 +101,7 @@ class DeliveryHandler:
         self._take_overs.close()
         await self._heartbeats.close()
 
-    async def _shown(self, order: SendText, record: LogRecord) -> Outcome:
+    async def _shown(self, order: SendText, inbound: Inbound) -> Outcome:
         known = self._outcomes.get(order.turn, order.sequence)
         if known is not None:
             return known
@@ -108,8 +110,8 @@ class DeliveryHandler:
         async with self._heartbeats.quiet(order.channel_id):
             channels = self._channels()
             now_ms = self._clock.now_ms()
-            tried_since_ms = self._tried_since_ms(order, record)
-            look = partial(self._looks.find, channels, order, record.partition)
+            tried_since_ms = self._tried_since_ms(order, inbound)
+            look = partial(self._looks.find, channels, order, inbound.record.partition)
             if self._cancels.begin(order.turn, order.sequence, now_ms):
                 outcome = await send_text(channels, order, tried_since_ms=tried_since_ms, now_ms=now_ms, look=look)
                 SEND_SECONDS.observe(time.perf_counter() - began)
@@ -120,10 +122,12 @@ class DeliveryHandler:
         self._outcomes.put(order.turn, order.sequence, outcome)
         return outcome
 
-    def _tried_since_ms(self, order: SendText, record: LogRecord) -> int | None:
+    def _tried_since_ms(self, order: SendText, inbound: Inbound) -> int | None:
         """Since when the order may have been sent, by anybody; None where nobody can have."""
-        if self._take_overs.may_be_sent(record.partition, record.offset):
-            return record.timestamp_ms
+        record = inbound.record
+        if self._take_overs.may_be_sent(record.partition, record.offset, inbound.facts.cause):
+            # The record may be a copy, and its first one as old as the turn.
+            return created_ms(message_of_turn(order.turn))
         return self._cancels.begun_ms(order.turn, order.sequence)
 
     def _type(self, order: Typing, record: LogRecord) -> None:

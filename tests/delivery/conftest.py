@@ -8,6 +8,8 @@ import discord
 import pytest
 
 from schemas.base import Record
+from schemas.discord import created_ms
+from schemas.identities import turn_of_message
 from schemas.inbox import DeliveryReceipt, Outcome
 from schemas.registry import decode
 from services.delivery import take_overs
@@ -27,6 +29,13 @@ from services.sandbox.discord.server import SandboxConfig, SandboxDiscord
 
 TOKEN = "sandbox-token"
 TURN = "m1"
+CAUSE = 77
+"""The inbox offset that orders name as their cause."""
+
+
+def snowflake_at(now_ms: int) -> int:
+    """The first id of a millisecond."""
+    return (now_ms - created_ms("0")) << 22
 
 
 @dataclass
@@ -36,7 +45,7 @@ class KeptLog:
     inbox: list[NewRecord] = field(default_factory=list)
     records: list[NewRecord] = field(default_factory=list)
     reads: int = 0
-    deliveries_end: int | None = None
+    settled: dict[str, int] = field(default_factory=dict)
 
     def send(self, new: NewRecord) -> "asyncio.Future[Appended]":
         future: asyncio.Future[Appended] = asyncio.get_running_loop().create_future()
@@ -46,7 +55,7 @@ class KeptLog:
         return future
 
     async def ends(self, topic: str, partitions: Collection[int]) -> dict[int, int]:
-        return {} if self.deliveries_end is None else dict.fromkeys(partitions, self.deliveries_end)
+        return dict.fromkeys(partitions, self.settled[topic]) if topic in self.settled else {}
 
     async def read_to_end(
         self, topic: str, partitions: Collection[int], *, since_ms: int = 0
@@ -62,14 +71,14 @@ class KeptLog:
 
 
 class LateClock:
-    """The local Discord's clock, plus what a test adds."""
+    """A clock that stands still, plus what a test adds."""
 
-    def __init__(self, now_ms: Callable[[], int]) -> None:
+    def __init__(self, now_ms: int) -> None:
         self._now_ms = now_ms
         self.late_ms = 0
 
     def now_ms(self) -> int:
-        return self._now_ms() + self.late_ms
+        return self._now_ms + self.late_ms
 
 
 @dataclass
@@ -91,8 +100,12 @@ class Delivery:
         world = self.sandbox.world
         return [one for one in world.messages(world.channel("general")) if one.author is world.bot]
 
-    def inbound(self, order: Record, *, age_ms: int = 0, partition: int = 0) -> Inbound:
-        """The order as the runtime hands it over; its record is `age_ms` old."""
+    def young_turn(self) -> str:
+        """A turn whose message was written just now; others, such as m1, are years old."""
+        return turn_of_message(str(snowflake_at(self.clock.now_ms())))
+
+    def inbound(self, order: Record, *, age_ms: int = 0, partition: int = 0, offset: int | None = None) -> Inbound:
+        """The order as the runtime hands it over; its record is `age_ms` old and stands at its sequence, or at `offset`."""
         values = order.model_dump()
         turn, sequence = values["turn"], values.get("sequence", 0)
         new = output(
@@ -102,23 +115,24 @@ class Delivery:
             event_id=f"delivery:{turn}:{sequence}",
             turn=turn,
             sequence=sequence,
-            cause=77,
+            cause=CAUSE,
         )
         written_ms = self.clock.now_ms() - age_ms
-        record = LogRecord("deliveries", partition, sequence, written_ms, new.key, new.value, new.headers)
+        at = sequence if offset is None else offset
+        record = LogRecord("deliveries", partition, at, written_ms, new.key, new.value, new.headers)
         facts = decode(new.headers, new.value)[0]
         return Inbound(record, facts, self.log, Pending(self._finish))  # type: ignore[arg-type]
 
-    async def give(self, order: Record, *, age_ms: int = 0) -> None:
-        inbound = self.inbound(order, age_ms=age_ms)
+    async def give(self, order: Record, *, age_ms: int = 0, offset: int | None = None) -> None:
+        inbound = self.inbound(order, age_ms=age_ms, offset=offset)
         if not self.handler.arrived(inbound):
             await self.handler.handle(inbound)
 
-    async def take_over(self, end: int) -> None:
-        """Own the partition, and know that it ended at `end` when nobody else could send any more."""
-        self.log.deliveries_end = end
+    async def take_over(self, *, deliveries: int = 0, inbox: int = CAUSE) -> None:
+        """Own the partition, and know where the topics ended when nobody else could send any more."""
+        self.log.settled = {"deliveries": deliveries, "inbox": inbox}
         await self.handler.recover([0])
-        while self.handler._take_overs.may_be_sent(0, end):
+        while self.handler._take_overs.may_be_sent(0, deliveries, inbox):
             await asyncio.sleep(0)
 
     def _finish(self) -> None:
@@ -182,7 +196,7 @@ async def start_delivery(
     inbox: list[NewRecord] = []
 
     def start() -> Delivery:
-        clock = LateClock(sandbox.world.state.now_ms)
+        clock = LateClock(sandbox.world.state.now_ms())
         log = KeptLog(inbox)
         handler = DeliveryHandler(
             lambda: DiscordChannels(session.client(), session.limits_all),

@@ -1,8 +1,10 @@
 """A world of delivery processes alone, more hostile to them than the whole one, and cheap enough for many seeds.
 
-Orders are written straight into `deliveries`, many with the same words, some cancelled. Processes are killed, thrown out
-of their group, and frozen for longer than Discord keeps a nonce; Discord goes away for as long; requests are on their way
-for up to a minute, and answers get lost. Each text must stand in its channel once if its receipt says so, else never.
+Orders are written straight into `deliveries`, many with the same words, some cancelled; those of a channel are written
+again from some point on, as an orchestrator does that takes the channel over, some seconds or minutes later. Processes are
+killed, thrown out of their group, and frozen for longer than Discord keeps a nonce; Discord goes away for as long; requests
+are on their way for up to a minute, and answers get lost. Each text must stand in its channel once if its receipt says
+so, else never.
 """
 
 import asyncio
@@ -14,7 +16,7 @@ from random import Random
 from schemas.base import Record
 from schemas.deliveries import Cancel, SendText
 from schemas.identities import nonce, turn_of_message
-from schemas.inbox import DeliveryReceipt, Outcome, Sent
+from schemas.inbox import DeliveryReceipt, Outcome, Sent, TimerFired
 from schemas.registry import decode
 from schemas.topics import load_topics
 from services.delivery.fence import Fence
@@ -22,6 +24,7 @@ from services.delivery.handler import DeliveryHandler
 from services.runtime.assembly import Assembly, Context, WorkerSpec
 from services.runtime.handler import Handler
 from services.runtime.health import Health
+from services.runtime.log import NewRecord
 from services.runtime.outputs import output
 from services.runtime.partitions import partition_of
 from services.sandbox.simulation.client import SimulatedLog
@@ -36,6 +39,7 @@ PARTITIONS = 2
 CHANNELS = (101, 102, 103)
 SLOTS = ("delivery-0", "delivery-1")
 ACTIVE_S = 60.0
+AGAIN_WITHIN_S = 270.0
 REST_WITHIN_S = 3_000.0
 USER_ID = 11
 
@@ -54,6 +58,7 @@ class DeliveryWorld:
 
     def __init__(self, seed: int) -> None:
         self.orders: dict[tuple[str, int], SendText] = {}
+        self.written: dict[str, list[NewRecord]] = {}
         self.events: list[tuple[float, str]] = []
         self.loop = VirtualLoop()
         self.dice = Random(f"delivery {seed}")
@@ -79,7 +84,9 @@ class DeliveryWorld:
             self._at(self.dice.uniform(1.0, ACTIVE_S), lambda number=number: self._begin_turn(number))
         for _ in range(self.dice.randint(1, 6)):
             self._at(self.dice.uniform(1.0, ACTIVE_S * 1.5), self._strike)
-        await asyncio.sleep(ACTIVE_S * 2)
+        for _ in range(self.dice.choice((0, 1, 3))):
+            self._at(self.dice.uniform(1.0, ACTIVE_S) + self.dice.choice((0.0, 10.0, 200.0)), self._write_again)
+        await asyncio.sleep(AGAIN_WITHIN_S)
         while self.loop.time() < REST_WITHIN_S:
             await asyncio.sleep(5.0)
             if self._all_up() and self.orders.keys() <= self._receipts().keys():
@@ -166,11 +173,29 @@ class DeliveryWorld:
         self._write(order)
 
     def _write(self, order: SendText | Cancel) -> None:
+        """Write the order because of an event that stands in the inbox by now."""
+        channel, turn = order.channel_id, order.turn
+        fired = TimerFired(turn=turn, timer="delivery", generation=None, armed_by=0, due_ms=0)
+        cause = self._append(output("inbox", fired, channel=channel, event_id=f"event {self.loop.time()}", turn=turn))
         new = output(
-            "deliveries", order, channel=order.channel_id, event_id=f"{order.turn}/d{order.sequence}", turn=order.turn,
-            sequence=order.sequence,
+            "deliveries", order, channel=channel, event_id=f"{turn}/d{order.sequence}", turn=turn,
+            sequence=order.sequence, cause=cause,
         )  # fmt: skip
-        self.cluster.append(new, partition_of(new.key, PARTITIONS), self.cluster.now_ms())
+        self.written.setdefault(channel, []).append(new)
+        self._append(new)
+
+    def _write_again(self) -> None:
+        """Write what a channel's events led to again, from one of them on, as a new owner of its inbox does."""
+        if self.written:
+            channel = self.dice.choice(sorted(self.written))
+            first = self.dice.randrange(len(self.written[channel]))
+            self.events.append((self.loop.time(), f"the orders of {channel} are written again from number {first} on"))
+            for new in self.written[channel][first:]:
+                self._append(new)
+
+    def _append(self, new: NewRecord) -> int:
+        """The record's offset."""
+        return self.cluster.append(new, partition_of(new.key, PARTITIONS), self.cluster.now_ms()).offset
 
     # -- what came of it -------------------------------------------------------------------------------------------
 
