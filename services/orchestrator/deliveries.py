@@ -34,14 +34,18 @@ def send_waiting(step: Step) -> None:
         _send(step, first)
 
 
-def send_refusal(step: Step, cause: Cause, text: str) -> None:
-    """The only message of a turn that never starts; left out while no slot is free, so that refusals cannot pile up."""
+def send_refusal(step: Step, cause: Cause, text: str) -> bool:
+    """The only message of a turn that never starts; whether it was sent.
+
+    It is left out while no slot is free, so that refusals cannot pile up.
+    """
     if len(step.state.outstanding) >= SLOTS:
-        return
+        return False
     step.put(
         SendText(channel_id=step.channel_id, turn=cause.turn, sequence=0, text=NOTICE + text, reply_to=cause.message_id)
     )
     _await_receipt(step, cause, sequence=0, notice=True)
+    return True
 
 
 def set_typing(step: Step, *, active: bool) -> None:

@@ -3,16 +3,12 @@
 from typing import assert_never
 
 from schemas.inbox import Admitted, MessageReceived, Refused
-from services.orchestrator.deliveries import send_refusal
 from services.orchestrator.endings import abandon, end_unstarted
-from services.orchestrator.notices import QUEUE_FULL
+from services.orchestrator.refusals import had_room, refuse, refuse_for_queue
 from services.orchestrator.starting import start
 from services.orchestrator.state import QUEUE_LIMIT, RECENT_LIMIT, Cause
 from services.orchestrator.step import Step
 from services.orchestrator.stops import status_of_stop, stop_before
-
-NOTICE_LIMIT = 1_900
-"""Code points of a refusal's notice that are shown."""
 
 
 def receive_message(step: Step, message: MessageReceived) -> None:
@@ -33,7 +29,7 @@ def receive_message(step: Step, message: MessageReceived) -> None:
         case Admitted():
             _admit(step, cause)
         case Refused(notice=notice):
-            _refuse(step, cause, notice)
+            refuse(step, cause, notice)
         case _:
             assert_never(message.admission)
 
@@ -43,23 +39,18 @@ def _admit(step: Step, cause: Cause) -> None:
     if stopped is not None:
         end_unstarted(step, cause, status_of_stop(stopped.manner))
     elif step.state.turn is None:
+        had_room(step)
         start(step, cause, queued=False)
     elif _interrupts(step, cause):
         abandon(step, "follow_up_interrupt", interrupt="follow_up", then=cause)
     elif len(step.state.queue) < min(cause.settings.queue_limit, QUEUE_LIMIT):
+        had_room(step)
         step.change(queue=(*step.state.queue, cause))
     else:
-        _refuse(step, cause, QUEUE_FULL)
+        refuse_for_queue(step, cause)
 
 
 def _interrupts(step: Step, cause: Cause) -> bool:
     """Whether the message takes the floor from its author's turn; one that only awaits receipts is let finish."""
     turn = step.turn
     return turn.ending is None and turn.cause.author.id == cause.author.id and cause.settings.follow_up == "interrupt"
-
-
-def _refuse(step: Step, cause: Cause, notice: str) -> None:
-    line = " ".join(notice.split())[:NOTICE_LIMIT]
-    if line:
-        send_refusal(step, cause, line)
-    end_unstarted(step, cause, "refused")

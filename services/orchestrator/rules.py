@@ -14,14 +14,16 @@ class Rules:
     """`segment_limit`: most code points of source text in a message; fence marks add up to 40, below Discord's 2,000.
 
     `line_group`: a single newline outside a fence ends a message once this many code points are pending; a blank line
-    always does. `plain_notices`: errors are told in the fixed words of version 1.
+    always does. `plain_notices`: errors are told in the fixed words of version 1. `one_queue_notice`: see
+    `services.orchestrator.refusals`.
     """
 
     segment_limit: int = 1_850
     line_group: int = 300
     plain_notices: bool = False
+    one_queue_notice: bool = False
 
 
 RulesByVersion = Mapping[int, Rules]
 
-RULES: RulesByVersion = {1: Rules(plain_notices=True), 2: Rules()}
+RULES: RulesByVersion = {1: Rules(plain_notices=True), 2: Rules(one_queue_notice=True)}

@@ -175,7 +175,7 @@ class Turn(State):
 
 
 class ChannelState(State):
-    """All that the fold knows of a channel."""
+    """All that the fold knows of a channel. `queue_notice`: that the queue is full has been said since it last had room."""
 
     channel_id: Snowflake
     turn: Turn | None = None
@@ -183,6 +183,7 @@ class ChannelState(State):
     outstanding: tuple[Outstanding, ...] = ()
     stops: tuple[Stop, ...] = ()
     recent: tuple[Snowflake, ...] = ()
+    queue_notice: bool = False
 
     @property
     def at_rest(self) -> bool:
@@ -193,6 +194,9 @@ class ChannelState(State):
 def to_snapshot(state: ChannelState, settled: int) -> ChannelSnapshot:
     """The state as a record, after folding up to and with inbox offset `settled`."""
     values: dict[str, JsonValue] = state.model_dump(mode="json")
+    if not state.queue_notice:
+        # Code that knows rules version 1 alone forbids the field, and never meets a channel where it is set.
+        del values["queue_notice"]
     return ChannelSnapshot(channel_id=state.channel_id, settled=settled, state_version=STATE_VERSION, state=values)
 
 

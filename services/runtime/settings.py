@@ -80,7 +80,8 @@ class Settings(BaseSettings):
     )
     rules_version: Annotated[int, Field(ge=1)] = Field(
         2,
-        description="the rules of new turns; raise it once every orchestrator and normalizer has the code for them",
+        description="the rules of new turns, by default the newest; while a cluster is updated keep the version before, "
+        "until every orchestrator and normalizer has the new code",
     )
     locale: Locale = Field("en", description="the language of notices about errors")
     discord_history: Annotated[int, Field(ge=1, le=100)] = Field(40, description="messages of history that a turn sees")

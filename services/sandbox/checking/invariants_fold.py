@@ -4,7 +4,7 @@ from bisect import bisect_right
 
 from schemas.channels import ChannelSnapshot
 from schemas.inbox import MessageReceived, TimerFired
-from services.orchestrator.state import STATE_VERSION
+from services.orchestrator.state import STATE_VERSION, to_snapshot
 from services.sandbox.checking.findings import Found, found
 from services.sandbox.checking.folding import Folding, Told
 from services.sandbox.checking.index import Index
@@ -27,7 +27,7 @@ def folding_again_agrees(index: Index) -> Found:
             if folding is None or snapshot.settled > last:
                 yield found(7, f"the snapshot settles {snapshot.settled}, the channel's last event is {last}", read)
             elif snapshot.state_version == STATE_VERSION:
-                state = folding.states[snapshot.settled].model_dump(mode="json")
+                state = to_snapshot(folding.states[snapshot.settled], snapshot.settled).state
                 if state != snapshot.state:
                     names = sorted(name for name in {**state, **snapshot.state}
                                    if state.get(name) != snapshot.state.get(name))  # fmt: skip

@@ -1,6 +1,6 @@
 """The code before and after a simulated deployment: what its rules versions do. The new ones cut text elsewhere."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from schemas.chunks import ProcessedChunk, TextChunk
 from services.normalizer import rules as normalizer
@@ -43,6 +43,6 @@ def _halves(chunk: ProcessedChunk) -> list[ProcessedChunk]:
 OLD = Code(orchestrator.RULES, normalizer.RULES)
 _NEXT = OLD.stamp + 1
 NEW = Code(
-    {**orchestrator.RULES, _NEXT: orchestrator.Rules(segment_limit=400, line_group=60)},
+    {**orchestrator.RULES, _NEXT: replace(orchestrator.RULES[OLD.stamp], segment_limit=400, line_group=60)},
     {**normalizer.RULES, _NEXT: _Halving},
 )
