@@ -55,6 +55,16 @@ class EventStream:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that these bytes complete."""
+        if self._body is None and not self.over and len(data) <= self._room:
+            event = self._parser.single(data)
+            if event is not None:
+                self._room -= len(data)
+                out: list[Event] = []
+                self._dialect.read(event, out)
+                return self._ended(out) if out and isinstance(out[-1], _INSIDE) else out
+        return self._feed(data)
+
+    def _feed(self, data: bytes) -> list[Event]:
         if self.over:
             return []
         if self._body is not None:

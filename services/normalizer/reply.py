@@ -45,7 +45,8 @@ class Reply:
         if chunks:
             self.batches += 1
         for chunk in chunks:
-            self._thoughts += chunk.thoughts
+            if chunk.thoughts:
+                self._thoughts += chunk.thoughts
             if isinstance(chunk, TextChunk):
                 self._text.append(chunk.content)
             else:

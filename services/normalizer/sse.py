@@ -56,8 +56,8 @@ class SseParser:
 
     def feed(self, data: bytes) -> list[SseEvent]:
         """Events that these bytes complete, in order."""
-        if self._is_between and (event := self._only(data)) is not None:
-            self.events += 1
+        event = self.single(data)
+        if event is not None:
             return [event]
         out = self._feed(data)
         self._is_between = self._block_is_empty and not (
@@ -65,26 +65,25 @@ class SseParser:
         )
         return out
 
-    def _only(self, data: bytes) -> SseEvent | None:
-        """The event of a read that is one whole block of the usual form and nothing else, as most reads are."""
-        if data.find(b"\r") >= 0:
+    def single(self, data: bytes) -> SseEvent | None:
+        """The event of a read that is one whole block of the usual form and nothing else, as most reads are.
+
+        None for any other read, which is left to `feed`. For whoever reads event by event: no list, no look at each line.
+        """
+        if not self._is_between or len(data) > self._max:
+            return None
+        if b"\r" in data:
             data = data.replace(b"\r\n", b"\n")
-            if data.find(b"\r") >= 0:
+            if b"\r" in data:
                 return None
-        lines = data.split(b"\n", 4)
-        size = len(lines)
-        if size == 3:
-            line, blank, rest = lines
-            name = b""
-        elif size == 4:
-            name, line, blank, rest = lines
-            if not name.startswith(b"event: "):
-                return None
-            name = name[7:]
-        else:
+        line, _, rest = data.partition(b"\n")
+        name = b""
+        if line.startswith(b"event: "):
+            name = line[7:]
+            line, _, rest = rest.partition(b"\n")
+        if rest != b"\n" or not line.startswith(b"data: "):
             return None
-        if blank or rest or not line.startswith(b"data: ") or len(data) > self._max:
-            return None
+        self.events += 1
         return SseEvent(name, line[6:], self._last_id)
 
     def _feed(self, data: bytes) -> list[SseEvent]:

@@ -13,7 +13,6 @@ from services.normalizer.dialects import DIALECTS, PLAIN
 from services.normalizer.endings import Ending
 from services.normalizer.errors.families import family_of
 from services.normalizer.event_stream import EventStream
-from services.normalizer.guards.guard import Guards
 from services.normalizer.guards.table import guards_for
 
 
@@ -44,7 +43,7 @@ class StreamNormalizer:
         made = DIALECTS[dialect] if guards else PLAIN.get(dialect, DIALECTS[dialect])
         family = family_of(dialect, provider)
         self._events = EventStream(made(family), family, http_status=http_status, content_type=content_type)
-        self._guards = guards_for(dialect, provider, known_tools) if guards else Guards(())
+        self._guards = guards_for(dialect, provider, known_tools) if guards else None
         self._assembly = Assembly(model)
 
     @property
@@ -54,9 +53,14 @@ class StreamNormalizer:
 
     def feed(self, data: bytes) -> list[ProcessedChunk]:
         """The chunks that these bytes complete: at most one of text and thoughts, then those of the end."""
-        events = self._guards.read(self._events.feed(data))
+        events = self._events.feed(data)
+        if events and self._guards is not None:
+            events = self._guards.read(events)
         return self._assembly.take(events) if events else []
 
     def flush(self, ending: Ending) -> list[ProcessedChunk]:
         """The chunks that remain, now that it is known how the stream ended. A finish in the bytes beats any ending."""
-        return self._assembly.take(self._guards.read(self._events.flush(ending)))
+        events = self._events.flush(ending)
+        if events and self._guards is not None:
+            events = self._guards.read(events)
+        return self._assembly.take(events) if events else []

@@ -23,12 +23,12 @@ from services.normalizer.events import EndMark, Event, Failed, Finish, Served, S
 from services.normalizer.sse import SseEvent
 
 
-class _Vendor(msgspec.Struct):
+class _Vendor(msgspec.Struct, gc=False):
     usage: object = None
     error: object = None
 
 
-class _Delta(msgspec.Struct):
+class _Delta(msgspec.Struct, gc=False):
     content: object = None
     reasoning_content: object = None
     reasoning: object = None
@@ -39,7 +39,7 @@ class _Delta(msgspec.Struct):
     executed_tools: list[object] | None = None
 
 
-class _Choice(msgspec.Struct):
+class _Choice(msgspec.Struct, gc=False):
     index: int | None = None
     delta: _Delta | None = None
     finish_reason: str | None = None
@@ -47,7 +47,7 @@ class _Choice(msgspec.Struct):
     error: object = None
 
 
-class _Chunk(msgspec.Struct):
+class _Chunk(msgspec.Struct, gc=False):
     id: str | None = None
     kind: str | None = msgspec.field(name="object", default=None)
     model: str | None = None
@@ -112,7 +112,8 @@ class OpenAIChat:
             if not choice.index:
                 if choice.delta is not None:
                     self._read_delta(choice.delta, out)
-                failure = self._read_end(choice, out) or failure
+                if choice.finish_reason or choice.usage or choice.error:
+                    failure = self._read_end(choice, out) or failure
         if chunk.x_groq is not None and chunk.x_groq.error:
             failure = Failed(event_error({"error": chunk.x_groq.error}, event.data, self._family))
         if failure is not None:

@@ -42,6 +42,11 @@ class GemmaToolCalls:
         self._pieces: list[str] = []
         self._size = 0
 
+    @property
+    def is_idle(self) -> bool:
+        """No call is open, and none has begun."""
+        return self._notation is None and not self._held
+
     def read(self, event: Event, out: list[Event]) -> None:
         """Append the event; of a text, what is no call, and the calls that it completes."""
         if not isinstance(event, TextDelta):

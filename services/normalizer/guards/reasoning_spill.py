@@ -25,6 +25,11 @@ class ReasoningContentSpillGuard:
     def __init__(self) -> None:
         self._armed = False
 
+    @property
+    def is_idle(self) -> bool:
+        """No reasoning came last."""
+        return not self._armed
+
     def read(self, event: Event, out: list[Event]) -> None:
         """Append the event; of the first visible text after reasoning, the spilled part as thinking."""
         if isinstance(event, ThinkingDelta) and event.text:

@@ -7,6 +7,7 @@ service, a server of the user's own. What repairs calls is for the last alone, w
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import count
 
 from schemas.chunks import Dialect
@@ -47,17 +48,24 @@ _ROWS = (
 """In the order in which they read: thoughts leave the text before calls are looked for in it."""
 
 
-def guards_for(dialect: Dialect, provider: str = "", known_tools: Sequence[KnownTool] = ()) -> Guards:
-    """The guards of one stream.
+def guards_for(dialect: Dialect, provider: str = "", known_tools: Sequence[KnownTool] = ()) -> Guards | None:
+    """The guards of one stream; None where it has none.
 
     `known_tools` is empty unless the model is one that writes its calls out and these tools were offered to it.
     """
     is_custom = provider == "custom" or provider.startswith("custom:")
+    rows = _rows_for(dialect, is_custom, bool(known_tools))
+    if not rows:
+        return None
     stream = _Stream(known_tools, count(-1, -1))
-    return Guards(
-        [
-            row.make(stream)
-            for row in _ROWS
-            if dialect in row.dialects and (is_custom or not row.custom) and (known_tools or not row.tools)
-        ]
-    )
+    return Guards([row.make(stream) for row in rows])
+
+
+@cache
+def _rows_for(dialect: Dialect, is_custom: bool, has_tools: bool) -> Sequence[_Row]:
+    """Kept, since a stream of ten events is read in less time than the table; there are twenty answers."""
+    return [
+        row
+        for row in _ROWS
+        if dialect in row.dialects and (is_custom or not row.custom) and (has_tools or not row.tools)
+    ]

@@ -15,6 +15,11 @@ class ThinkBlockContentStripper:
         self._inside = False
         self._held = ""
 
+    @property
+    def is_idle(self) -> bool:
+        """No tag is open, and none has begun."""
+        return not (self._inside or self._held)
+
     def read(self, event: Event, out: list[Event]) -> None:
         """Append the event; of a text, its parts by where they belong."""
         if not isinstance(event, TextDelta) or not (self._held or self._inside or "<" in event.text or not event.text):

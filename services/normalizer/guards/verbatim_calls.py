@@ -64,6 +64,9 @@ class _Refused:
 class VerbatimToolCallParser:
     """Reads one stream. `slots` gives each call a slot that no other call of the stream has."""
 
+    is_idle = False
+    """Never: any text may be a call's name, and each text tells where the next one's first word begins."""
+
     def __init__(self, tools: Iterable[KnownTool], slots: Iterator[int] | None = None) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._anchors = Anchors(self._tools)

@@ -50,6 +50,7 @@ def cost_s(text: str, size: int) -> float:
     costs: list[float] = []
     for _ in range(2):
         guards = guards_for("openai-chat", "custom", TOOLS)
+        assert guards is not None
         began = time.process_time()
         guards.read([ThinkingDelta("x")])
         for at in range(0, len(text), size):
@@ -84,6 +85,7 @@ def test_recovery_costs_what_the_text_costs(pattern: str) -> None:
 )
 def test_no_more_is_held_back_than_an_anchor_may_be_long(pattern: str) -> None:
     guards = guards_for("openai-chat", "custom", TOOLS)
+    assert guards is not None
     for _ in range(20):
         guards.read([TextDelta(pattern * 20)])
     held: list[Event] = guards.read([EndMark()])
