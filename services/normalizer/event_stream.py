@@ -28,7 +28,7 @@ from services.normalizer.events import Cut, End, EndMark, Event, Failed
 from services.normalizer.sse import MAX_EVENT_BYTES, SseParser
 
 MAX_STREAM_BYTES = 128 * 1024 * 1024
-_INSIDE = (EndMark, Failed)
+_INSIDE = frozenset({EndMark, Failed})
 
 
 class EventStream:
@@ -50,18 +50,20 @@ class EventStream:
         self._status = http_status
         self._content_type = content_type
         self._refused = not 200 <= http_status < 300
+        self._takes_events = not self._refused
         self._room = MAX_STREAM_BYTES
         self._body: bytearray | None = bytearray()
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that these bytes complete."""
-        if self._body is None and not self.over and len(data) <= self._room:
+        if self._takes_events and len(data) <= self._room:
             event = self._parser.single(data)
             if event is not None:
                 self._room -= len(data)
+                self._body = None
                 out: list[Event] = []
                 self._dialect.read(event, out)
-                return self._ended(out) if out and isinstance(out[-1], _INSIDE) else out
+                return self._ended(out) if out and type(out[-1]) in _INSIDE else out
         return self._feed(data)
 
     def _feed(self, data: bytes) -> list[Event]:
@@ -76,7 +78,7 @@ class EventStream:
         for event in self._parser.feed(data if self._room >= 0 else data[: self._room]):
             self._body = None
             self._dialect.read(event, out)
-            if out and isinstance(out[-1], _INSIDE):
+            if out and type(out[-1]) in _INSIDE:
                 return self._ended(out)
         if self._parser.overflowed:
             message = f"one event of more than {MAX_EVENT_BYTES} bytes"
@@ -96,7 +98,7 @@ class EventStream:
         if last is not None:
             self._body = None if self._parser.events else self._body
             self._dialect.read(last, out)
-            if out and isinstance(out[-1], _INSIDE):
+            if out and type(out[-1]) in _INSIDE:
                 if not _is_cut_short(out[-1]):
                     return self._ended(out)
                 out.pop()
@@ -113,6 +115,7 @@ class EventStream:
     def _ended(self, out: list[Event]) -> list[Event]:
         """Put what the dialect held back before the terminal event."""
         self.over = True
+        self._takes_events = False
         end = out.pop()
         self._dialect.close(out)
         out.append(end)

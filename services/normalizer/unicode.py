@@ -67,6 +67,11 @@ class PairJoiner:
     def __init__(self) -> None:
         self._high = ""
 
+    @property
+    def waits(self) -> bool:
+        """A high half waits for its other half."""
+        return self._high != ""
+
     def push(self, text: str) -> str:
         """The text that can be published now; a high half at its end waits for the next delta."""
         if not self._high and (text.isascii() or is_clean(text)):

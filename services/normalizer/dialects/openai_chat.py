@@ -83,6 +83,9 @@ class OpenAIChat:
 
     def read(self, event: SseEvent, out: list[Event]) -> None:
         """Append what this event says."""
+        if event.data == b"[DONE]":
+            out.append(EndMark())
+            return
         try:
             chunk = _STRICT(event.data)
         except UNREADABLE:
