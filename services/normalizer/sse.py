@@ -68,33 +68,28 @@ class SseParser:
     def single(self, data: bytes) -> SseEvent | None:
         """The event of a read that is one whole block of the usual form and nothing else, as most reads are.
 
-        None for any other read, which is left to `feed`. For whoever reads event by event: a third of the time, since it
-        finds the ends of two lines and looks at nothing else.
+        None for any other read, which is left to `feed`. For whoever reads event by event: a third of the time, since
+        nothing is gathered. `splitlines` on bytes ends lines where the standard does.
         """
-        if not self._is_between:
+        if not self._is_between or len(data) > self._max:
             return None
-        # `find`, since `in` takes bytes for a number first: 0.3 us.
-        if data.find(b"\r") >= 0:
-            data = data.replace(b"\r\n", b"\n")
-            if data.find(b"\r") >= 0:
+        lines = data.splitlines()
+        size = len(lines)
+        if size == 2:
+            line, blank = lines
+            name = b""
+        elif size == 3:
+            name, line, blank = lines
+            if not name.startswith(b"event: "):
                 return None
-        last = len(data) - 2
-        if last > self._max:
-            return None
-        if data.startswith(b"data: "):
-            name, start = b"", 6
-        elif data.startswith(b"event: "):
-            end = data.find(b"\n")
-            name, start = data[7:end], end + 7
-            if not data.startswith(b"data: ", end + 1):
-                return None
+            name = name[7:]
         else:
             return None
-        if data.find(b"\n", start) != last or data[-1] != _LF:
+        if blank or data[-1] != _LF or not line.startswith(b"data: "):
             return None
         self._head = None
         self.events += 1
-        return SseEvent(name, data[start:last], self._last_id)
+        return SseEvent(name, line[6:], self._last_id)
 
     def _feed(self, data: bytes) -> list[SseEvent]:
         if self._head is not None:

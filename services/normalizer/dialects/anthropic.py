@@ -28,7 +28,7 @@ _FINISHES: dict[str, FinishReason] = {
 }
 
 
-class _Message(msgspec.Struct):
+class _Message(msgspec.Struct, gc=False):
     id: str | None = None
     model: str | None = None
     content: list[Block] | None = None
@@ -45,7 +45,7 @@ class _Delta(msgspec.Struct, gc=False):
     stop_reason: str | None = None
 
 
-class _Payload(msgspec.Struct):
+class _Payload(msgspec.Struct, gc=False):
     type: str | None = None
     index: int | None = None
     delta: _Delta | None = None

@@ -14,7 +14,7 @@ from services.normalizer.events import Event, ReplayPart, ServerToolUse, TextDel
 _SERVER_TOOLS = frozenset({"server_tool_use", "mcp_tool_use"})
 
 
-class Block(msgspec.Struct):
+class Block(msgspec.Struct, gc=False):
     """A block as it opens, which may be complete already."""
 
     type: str | None = None

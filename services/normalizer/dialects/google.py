@@ -53,18 +53,18 @@ _FINISHES: dict[str, FinishReason] = {
 _WORTH_ANOTHER_TRY = frozenset({"MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL", "NO_IMAGE"})
 
 
-class _Content(msgspec.Struct):
+class _Content(msgspec.Struct, gc=False):
     parts: list[object] | None = None
 
 
-class _Candidate(msgspec.Struct):
+class _Candidate(msgspec.Struct, gc=False):
     index: int | None = None
     content: _Content | None = None
     finish_reason: str | None = msgspec.field(name="finishReason", default=None)
     finish_message: str | None = msgspec.field(name="finishMessage", default=None)
 
 
-class _Chunk(msgspec.Struct):
+class _Chunk(msgspec.Struct, gc=False):
     candidates: list[_Candidate] | None = None
     model: str | None = msgspec.field(name="modelVersion", default=None)
     response_id: str | None = msgspec.field(name="responseId", default=None)
@@ -124,7 +124,7 @@ class Google:
 
     def _keep_usage(self, usage: msgspec.Raw) -> None:
         """Counts are cumulative, so the latest report with a count stands; it is decoded once, at the end."""
-        counts = b"TokenCount" in bytes(usage)
+        counts = bytes(usage).find(b"TokenCount") >= 0  # `in` takes bytes for a number first: 0.3 us
         if counts or not self._usage_counts:
             self._usage = usage
             self._usage_counts = counts

@@ -18,6 +18,8 @@ class Parts:
         self._open_call: dict[str, Any] = {}
         self._replay: list[tuple[dict[str, Any], list[str]]] = []
         self._goes_back = False
+        self._plain: list[str] | None = None
+        """The pieces of the last part to send back, if it is plain text, which the next text continues."""
 
     def read(self, parts: list[object], out: list[Event]) -> None:
         """Append what these parts say."""
@@ -26,7 +28,10 @@ class Parts:
                 continue
             text = part.get("text")
             if isinstance(text, str) and len(part) == 1:
-                self._grow(part, text)
+                if self._plain is None:
+                    self._plain = self._keep(part, text)
+                else:
+                    self._plain.append(text)
                 if text:
                     out.append(TextDelta(text))
             else:
@@ -97,20 +102,20 @@ class Parts:
         out.append(ToolCallDelta(self._slots - 1, given=arguments))
 
     def _grow(self, part: dict[str, Any], text: str) -> None:
-        """Keep a text part; unsigned pieces of the same kind that follow each other are one part."""
+        """Keep a text that has more than text; unsigned thoughts that follow each other are one part."""
         last = self._replay[-1] if self._replay else None
-        if last is not None and len(part) == 1 and len(last[0]) == 1 and "text" in last[0]:
+        if last is not None and last[0].keys() == part.keys() == {"text", "thought"}:
             last[1].append(text)
-            return
-        if last is not None and len(part) > 1 and last[0].keys() == part.keys() == {"text", "thought"}:
-            last[1].append(text)
-            return
-        self._replay.append((part, [text]))
-        self._goes_back = self._goes_back or "thoughtSignature" in part
+        else:
+            self._keep(part, text)
 
-    def _keep(self, part: dict[str, Any]) -> None:
-        self._replay.append((part, []))
+    def _keep(self, part: dict[str, Any], *text: str) -> list[str]:
+        """Keep a part; returns the pieces of its text, to which more may be added."""
+        pieces = [*text]
+        self._replay.append((part, pieces))
+        self._plain = None
         self._goes_back = self._goes_back or "thoughtSignature" in part
+        return pieces
 
 
 def _server_tool(kind: str, tool: str, ran: dict[str, Any]) -> ServerToolUse:

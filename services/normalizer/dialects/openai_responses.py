@@ -26,7 +26,7 @@ _INCOMPLETE: dict[str, FinishReason] = {
 }
 
 
-class _Response(msgspec.Struct):
+class _Response(msgspec.Struct, gc=False):
     id: str | None = None
     model: str | None = None
     status: str | None = None
@@ -36,7 +36,7 @@ class _Response(msgspec.Struct):
     incomplete_details: object = None
 
 
-class _Payload(msgspec.Struct):
+class _Payload(msgspec.Struct, gc=False):
     type: str | None = None
     output_index: int | None = None
     content_index: int | None = None
