@@ -12,9 +12,18 @@ _SECRET = re.compile(
     r"(?i)\b(?:bearer\s+|api[-_ ]?key\s*[:=]\s*|(?:sk|pk|rk|gsk|xai|ghp|key|nvapi|pplx|hf|fw|tgp)[-_]|aiza|ya29\.|eyj)"
     r"[\w.*+/=\-]{8,}"
 )
+_HINTS = (
+    *("provided:", "bearer", "api", "key", "sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "xai", "ghp"),
+    *("pplx", "hf-", "hf_", "fw-", "fw_", "tgp", "aiza", "ya29.", "eyj"),
+)
+"""Each match has one of these, in lower case, or a character beyond ASCII. The patterns alone cost 0.2 us a letter."""
 _ECHOED = re.compile(r"(?i)(\b(?:api[-_ ]?key|token) provided:\s*)[^\s.,;\"']{3,}")
 
 
 def hidden(text: str) -> str:
     """The text with `[hidden]` in the place of what looks like a key."""
+    if text.isascii():
+        lowered = text.lower()
+        if not any(hint in lowered for hint in _HINTS):
+            return text
     return _ECHOED.sub(rf"\1{HIDDEN}", _SECRET.sub(HIDDEN, text))

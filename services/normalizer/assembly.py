@@ -188,7 +188,7 @@ class Assembly:
 
     def _leftover(self) -> list[ProcessedChunk]:
         chunks = self._drain()
-        if not (self._text_pairs.waits or any([pairs.waits for pairs in self._thought_pairs.values()])):
+        if not (self._text_pairs.waits or any(pairs.waits for pairs in self._thought_pairs.values())):
             return chunks
         thoughts: list[tuple[ThoughtKind, str]] = [(kind, pairs.close()) for kind, pairs in self._thought_pairs.items()]
         return chunks + self._text_chunk(self._text_pairs.close(), thoughts)

@@ -8,6 +8,7 @@ import pytest
 
 from schemas.raw import DIALECTS
 from services.normalizer.errors import MAX_MESSAGE_CHARS, MAX_ORIGINAL_CHARS, event_error, http_error
+from services.normalizer.errors.body import said
 from services.normalizer.errors.codes import CODES, FAMILY_WORDS
 from services.normalizer.errors.families import (
     ALIBABA,
@@ -21,6 +22,8 @@ from services.normalizer.errors.families import (
     Family,
     family_of,
 )
+from services.normalizer.errors.reasons import RANK
+from services.normalizer.errors.words import reason_of_words
 
 DATA = Path(__file__).parent.parent / "data" / "normalizer"
 REFUSALS = [json.loads(line) for line in (DATA / "refusals.jsonl").read_text().splitlines()]
@@ -286,3 +289,59 @@ def test_bodies_inside_bodies_are_read_to_a_depth(depth: int) -> None:
         body = json.dumps({"error": {"message": body}})
     error = http_error(400, {}, body.encode())
     assert (error.classifiers == ("exhausted_balance",)) is (depth == 3)
+
+
+WORDY = [
+    *("insufficient account balance", "not enough funds", "no resource package", "please recharge", "please top-up"),
+    *("wallet balance is depleted", "out of credit", "credits have been used up", "exceeded all your credits"),
+    *("you have no credits", "key limit exceeded", "spend limit", "billing hard limit", "in arrears", "unpaid invoice"),
+    *("plan package has expired", "fewer max_tokens", "request requires more credits", "credit left for this request"),
+    *("prompt tokens limit exceeded", "you can only afford 20", "maximum context length", "context size exceeded"),
+    *("exceeds the context window", "context of 9,000 tokens is over 8000", "prompt is too long", "input too long"),
+    *("inputs exceed the maximum", "tokens exceed the maximum number of tokens", "inputs + max_new_tokens"),
+    *(
+        "input length should be 3",
+        "reduce the length of the messages",
+        "request too large for model",
+        "too many tokens",
+    ),
+    *(
+        "exceeds the model token limit",
+        "the model does not exist",
+        "unknown model",
+        "not a valid model",
+        "model: gpt-9",
+    ),
+    *("not found the model", "cannot find the model", "no endpoints found", "non-serverless model", "not a chat model"),
+    *("no allowed providers are available for the selected model", "no access to the model", "subscription plan"),
+    *(
+        "does not yet include access",
+        "plan does not include",
+        "content policy",
+        "content exists risk",
+        "violates terms",
+    ),
+    *("was flagged", "requires moderation", "unsafe content", "blocked by a guardrail", "invalid api key"),
+    *("missing authorization header", "wrong bearer credential", "access token has expired", "unauthorised"),
+    *("unauthorized", "authentication failed", "rate limited", "too many requests", "quota exceeded", "overloaded"),
+    *("service unavailable", "over capacity", "capacity exceeded", "high demand", "timed out", "time-out"),
+    *("deadline exceeded", "internal error", "the server had an error"),
+]
+
+
+@pytest.mark.parametrize("message", WORDY)
+def test_words_give_their_reason_in_any_letters(message: str) -> None:
+    # A character beyond ASCII turns the quick look for words off.
+    told = reason_of_words(f"{message}\u00a0", frozenset(RANK))
+    assert told is not None
+    assert reason_of_words(message, frozenset(RANK)) == told
+    assert reason_of_words(message.upper(), frozenset(RANK)) == told
+
+
+def test_a_character_beyond_ascii_changes_no_reason() -> None:
+    bodies = [json.loads(case["body"]) for case in (*REFUSALS, *BY_RULE) if case["body"].startswith("{")]
+    messages = {said(body).message for body in bodies}
+    assert len(messages) > 50
+    for message in messages:
+        for reason in RANK:
+            assert reason_of_words(message, {reason}) == reason_of_words(f"{message}\u00a0", {reason}), message

@@ -99,6 +99,8 @@ def _status(codes: tuple[str, ...]) -> int | None:
 
 
 def _word(value: object) -> str:
+    if value is None:
+        return ""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, str | int):

@@ -104,6 +104,29 @@ _PATTERNS: Mapping[Reason, Pattern[str]] = {
     "server": _any(r"\binternal (?:server )?error\b", r"\bserver had an error\b"),
 }
 
+_HINTS: Mapping[Reason, tuple[str, ...]] = {
+    "balance": (
+        *("credit", "balance", "fund", "resource package", "recharge", "top up", "top-up", "topup", "key limit"),
+        *("spend", "billing", "arrears", "plan package", "invoice"),
+    ),
+    "affordability": ("credit", "max_tokens", "tokens limit"),
+    "context": (
+        *("context", "exceed", "too long", "too large", "too many tokens", "max_", "input length"),
+        "reduce the length",
+    ),
+    "model": ("model", "no endpoints"),
+    "plan": ("plan", "include access"),
+    "content": ("content", "violat", "flagged", "moderation", "blocked"),
+    "key": ("key", "token", "credential", "header", "unauthori", "authentication"),
+    "rate_limit": ("limit", "too many requests", "quota"),
+    "overloaded": ("overloaded", "unavailable", "capacity", "high"),
+    "timeout": ("time", "deadline"),
+    "server": ("internal", "server had"),
+}
+"""What each match of a reason's pattern has in it, in lower case, if it has no character beyond ASCII.
+
+All patterns cost 250 us on a message of 180 letters, the hints 5 us.
+"""
 
 _OVER_QUOTA = _any(r"\bexceeded your current quota\b.{0,60}\bbilling\b")
 """Says a spent balance where nothing structured says that the limit is one of a rate."""
@@ -111,10 +134,18 @@ _OVER_QUOTA = _any(r"\bexceeded your current quota\b.{0,60}\bbilling\b")
 
 def reason_of_words(message: str, among: Collection[Reason]) -> Reason | None:
     """The first of these reasons, in the order of Reason, that the message's words give."""
-    affordable = _AFFORDABLE.search(message)
+    lowered = message.lower() if message.isascii() else None
+    affordable = _AFFORDABLE.search(message) if lowered is None or "afford" in lowered else None
     if affordable is not None and "balance" in among:
         return "affordability" if affordable[1].strip("0,.") else "balance"
-    return next((reason for reason, found in _PATTERNS.items() if reason in among and found.search(message)), None)
+    for reason, pattern in _PATTERNS.items():
+        if reason in among and (lowered is None or _is_hinted(lowered, reason)) and pattern.search(message):
+            return reason
+    return None
+
+
+def _is_hinted(lowered: str, reason: Reason) -> bool:
+    return any(hint in lowered for hint in _HINTS[reason])
 
 
 def over_quota(message: str) -> bool:

@@ -65,5 +65,5 @@ class Guards:
             events = out
         if end is not None:
             events.append(end)
-        self._is_idle = all([guard.is_idle for guard in self._guards])
+        self._is_idle = all(guard.is_idle for guard in self._guards)
         return events
