@@ -7,6 +7,7 @@ Structured facts decide first (a code, then the status, then a type that only na
 last, at word boundaries.
 """
 
+from services.normalizer.errors.body import is_refusal
 from services.normalizer.errors.provider_errors import (
     MAX_BODY_BYTES,
     MAX_CODE_CHARS,
@@ -24,5 +25,6 @@ __all__ = [
     "MAX_ORIGINAL_CHARS",
     "event_error",
     "http_error",
+    "is_refusal",
     "stream_error",
 ]

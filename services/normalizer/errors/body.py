@@ -15,8 +15,32 @@ MAX_NESTED_BYTES = 256 * 1024
 MAX_CODE_CHARS = 100
 _MAX_DETAILS = 32
 _MAX_DEPTH = 4
-_CODE_KEYS = ("code", "type", "status", "statusCode", "status_code", "__type")
-_TEXT_KEYS = ("message", "detail", "msg", "error_description", "error_message", "status_msg", "title")
+_CODE_KEYS = (
+    "code",
+    "type",
+    "status",
+    "statusCode",
+    "status_code",
+    "http_code",
+    "error_code",
+    "errorCode",
+    "Code",
+    "__type",
+)
+_TEXT_KEYS = (
+    "message",
+    "detail",
+    "msg",
+    "error_description",
+    "error_message",
+    "errorMessage",
+    "error_msg",
+    "Message",
+    "status_msg",
+    "title",
+)
+_NO_CODE = ("about:", "urn:", "http:", "https:")
+"""How a problem type begins that is an address (RFC 9457, section 3.1.1), and no code to show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +69,7 @@ def said(root: dict[str, Any], depth: int = 0) -> Said:
     """What the object says; it may be the whole body or the error inside it. `depth`: of bodies inside bodies."""
     inner: Any = _inner(root)
     error: dict[str, Any] = inner if is_object(inner) else root
-    nested: Any = _parsed(error.get("message")) if depth < _MAX_DEPTH else None
+    nested: Any = _nested(inner if isinstance(inner, str) else error.get("message")) if depth < _MAX_DEPTH else None
     if is_object(nested):
         deeper = said(nested, depth + 1)
         codes = (*deeper.codes, *_codes(error, root))
@@ -54,7 +78,9 @@ def said(root: dict[str, Any], depth: int = 0) -> Said:
     metadata = metadata if is_object(metadata) else {}
     upstream = _upstream(metadata.get("raw"), depth + 1) if depth < _MAX_DEPTH else _NOTHING
     codes = _codes(error, root)
-    message = _text_of(inner) if isinstance(inner, str) else _first_text(error)
+    message = _first_text(error) or _text_of(root.get("errors"))
+    if isinstance(inner, str) and inner.strip() not in message:
+        message = f"{inner.strip()}: {message}" if message else inner.strip()
     if upstream.message and upstream.message not in message:
         message = f"{message}: {upstream.message}" if message else upstream.message
     return Said(
@@ -66,14 +92,35 @@ def said(root: dict[str, Any], depth: int = 0) -> Said:
     )
 
 
+def is_refusal(body: object) -> bool:
+    """Whether an object that should be a reply, or a piece of one, and has nothing of it, tells an error instead."""
+    if not is_object(body):
+        return False
+    told: Any = body.get("base_resp")
+    if is_object(told) and told.get("status_code"):
+        return True
+    coded = body.get("code") not in (None, "", 0, 200, "0", "200")
+    return bool(
+        body.get("error")
+        or (isinstance(body.get("message"), str) and body["message"])
+        or body.get("detail")
+        or (coded and isinstance(body.get("msg"), str))
+    )
+
+
 def _inner(root: dict[str, Any]) -> object:
-    for key in ("error", "errors", "base_resp"):
+    for key in ("error", "errors", "base_resp", "Error"):
         inner: Any = root.get(key)
         if is_array(inner) and inner:
             inner = inner[0]
-        if is_object(inner) or isinstance(inner, str):
+        if (is_object(inner) and (key != "errors" or _first_text(inner))) or isinstance(inner, str):
             return inner
     return None
+
+
+def _nested(message: object) -> object:
+    """The error inside a message: JSON text, or an object with an error of its own."""
+    return message if is_object(message) and is_object(message.get("error")) else _parsed(message)
 
 
 def _codes(error: dict[str, Any], root: dict[str, Any]) -> tuple[str, ...]:
@@ -107,7 +154,8 @@ def _word(value: object) -> str:
         return ""
     if isinstance(value, int) and abs(value) >= 10**MAX_CODE_CHARS:
         return ""
-    return str(value)[: 2 * MAX_CODE_CHARS].strip()
+    text = str(value)[: 2 * MAX_CODE_CHARS].strip()
+    return "" if text.startswith(_NO_CODE) else text.rpartition("#")[2]
 
 
 def _first_text(error: dict[str, Any]) -> str:

@@ -37,6 +37,7 @@ CODES: Codes = by_code(
             "exceeded_current_quota_error",
             "payment_required",
             "payment_required_error",
+            "budget_exceeded",
             "arrearage",
             "allocationquota.freetieronly",
         ),
@@ -124,7 +125,6 @@ CODES: Codes = by_code(
             "throttling.burstrate",
             "throttling.allocationquota",
             "throttlingexception",
-            "slow_down",
         ),
         "overloaded": (
             "overloaded_error",
@@ -139,6 +139,9 @@ CODES: Codes = by_code(
             "unavailable_error",
             "capacity_exceeded",
             "model_overloaded",
+            "serveroverloaded",
+            "server_overloaded",
+            "slow_down",
         ),
         "timeout": (
             "timeout_error",

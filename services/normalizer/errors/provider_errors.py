@@ -1,6 +1,8 @@
 """Refusals, in-stream errors and broken endings become one ProviderError, by the rules of the provider's family."""
 
+import json
 import re
+import zlib
 from collections.abc import Mapping
 from datetime import datetime
 
@@ -39,10 +41,9 @@ def http_error(
 ) -> ProviderError:
     """A refused request; `now` (aware) is when the answer came. The body may be JSON, HTML, text or nothing."""
     lowered = {name.lower(): value for name, value in headers.items()}
-    body = body[:MAX_BODY_BYTES]
-    text = body.decode("utf-8", "replace")
+    text = _decoded(body[:MAX_BODY_BYTES])
     try:
-        payload: object = loads(body.removeprefix(b"\xef\xbb\xbf"))
+        payload: object = loads(text.encode("utf-8", "surrogatepass"))
     except UNREADABLE:
         payload = None
     if is_array(payload) and payload:
@@ -99,6 +100,17 @@ def _code(words: Said, status: int | None, *, billed: bool, plan: bool) -> str:
     if code in ("429", "rate_limit_error") and plan:
         return "429_plan_access"
     return code
+
+
+def _decoded(body: bytes) -> str:
+    """The text of a body: packed or not, in one of Unicode's encodings; nothing of what is no text at all."""
+    if body.startswith(b"\x1f\x8b"):
+        try:
+            body = zlib.decompressobj(wbits=31).decompress(body, MAX_BODY_BYTES)
+        except zlib.error:
+            return ""
+    text = body.decode(json.detect_encoding(body), "replace").removeprefix("\ufeff")
+    return "" if "\x00" in text[:MAX_MESSAGE_CHARS] else text
 
 
 def _plain(text: str) -> str:

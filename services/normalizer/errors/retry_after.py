@@ -1,6 +1,7 @@
 """How long a provider asks us to wait, from its headers or its error body.
 
-Order: `retry-after-ms` (OpenAI, Azure), `retry-after` in seconds or as a date (RFC 9110, section 10.2.3), the RetryInfo
+Order: `retry-after-ms` (OpenAI, Azure), `retry-after` in seconds or as a date (RFC 9110, section 10.2.3; also as a length
+such as `30s` or as a moment in seconds since 1970 or after RFC 3339, which gateways write there), the RetryInfo
 detail of Google's error body (https://cloud.google.com/apis/design/errors), `estimated_time` of a model that Hugging Face
 is loading. For a rate limit also when the limit that was met is renewed: OpenAI's and Groq's `x-ratelimit-reset-*` as a
 length (https://platform.openai.com/docs/guides/rate-limits), Anthropic's `anthropic-ratelimit-*-reset` as a moment
@@ -24,6 +25,7 @@ ANTHROPIC_LIMITS = ("requests", "tokens", "input-tokens", "output-tokens")
 
 _EPOCH_MS = 1e11
 _EPOCH_S = 1e9
+_EPOCH_LIMIT_S = 1e10
 _LENGTH = re.compile(
     r"(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,9}(?:\.\d{1,9})?)s)?(?:(\d{1,9}(?:\.\d{1,9})?)ms)?"
 )
@@ -44,8 +46,9 @@ def retry_after_s(
 def _asked(headers: Mapping[str, str], now: datetime | None, error: object, *, limited: bool) -> Iterator[float]:
     candidates = (
         _number(headers.get("retry-after-ms"), scale=0.001),
-        _number(headers.get("retry-after")),
+        _waits(headers.get("retry-after"), now),
         _date(headers.get("retry-after"), now),
+        _iso(headers.get("retry-after"), now),
         _retry_info(error),
         _number(error.get("estimated_time")) if is_object(error) else None,
         _renewed(headers, now, error) if limited else None,
@@ -60,7 +63,13 @@ def _number(value: object, scale: float = 1.0) -> float | None:
         number = float(value) * scale
     except (ValueError, OverflowError):
         return None
-    return None if math.isnan(number) else number
+    return number if math.isfinite(number) else None
+
+
+def _waits(text: str | None, now: datetime | None) -> float | None:
+    """`Retry-After` as a number or a length; a number of more than thirty years is a moment in seconds since 1970."""
+    number = _number(text)
+    return _reset(text, now) if number is None or number < _EPOCH_LIMIT_S else number
 
 
 def _date(text: str | None, now: datetime | None) -> float | None:
