@@ -17,6 +17,7 @@ UNREADABLE = (ValueError, RecursionError)
 _StructT = TypeVar("_StructT", bound=msgspec.Struct)
 _UNFIT = object()
 _MAX_COUNT = 2**53
+_MAX_DIGITS = 16
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
@@ -30,8 +31,10 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
 
 
 def count(holder: object, key: str) -> int | None:
-    """The whole number under a key; None when the holder is no object, or has something else there."""
+    """The whole number under a key, also written as a string; None when there is nothing of the kind."""
     value: Any = holder.get(key) if is_object(holder) else None
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS:
+        value = int(value)
     if type(value) is int:
         return value if abs(value) <= _MAX_COUNT else None
     return int(value) if type(value) is float and value.is_integer() and abs(value) <= _MAX_COUNT else None
@@ -101,9 +104,11 @@ def _fit(value: Any, wanted: Any) -> Any:
     if isinstance(wanted, UnionType):
         return next((found for arm in get_args(wanted) if (found := _fit(value, arm)) is not _UNFIT), _UNFIT)
     if get_origin(wanted) is list:
+        (item,) = get_args(wanted)
+        if is_object(value) and isinstance(item, type) and issubclass(item, msgspec.Struct):
+            value = [value]  # one thing, where a list of such is due
         if not is_array(value):
             return _UNFIT
-        (item,) = get_args(wanted)
         return [found for one in value if (found := _fit(one, item)) is not _UNFIT]
     if isinstance(wanted, type) and issubclass(wanted, msgspec.Struct):
         return _fit_struct(value, wanted) if is_object(value) else _UNFIT

@@ -7,7 +7,7 @@ end of `flush`, and it is the last.
 from typing import assert_never
 
 from schemas.chunks import ProviderError
-from services.normalizer.decode import UNREADABLE, is_array, is_object, loads
+from services.normalizer.decode import UNREADABLE, is_array, loads
 from services.normalizer.dialects import StreamDialect
 from services.normalizer.endings import (
     ConnectFailed,
@@ -22,7 +22,7 @@ from services.normalizer.endings import (
     Stopped,
     TooLarge,
 )
-from services.normalizer.errors import MAX_BODY_BYTES, event_error, http_error, stream_error
+from services.normalizer.errors import MAX_BODY_BYTES, event_error, http_error, is_refusal, stream_error
 from services.normalizer.errors.families import Family
 from services.normalizer.events import Cut, End, EndMark, Event, Failed
 from services.normalizer.sse import MAX_EVENT_BYTES, SseParser
@@ -163,7 +163,7 @@ class EventStream:
             payload = None
         if is_array(payload) and payload:
             payload = payload[0]
-        if is_object(payload) and payload.get("error"):
+        if is_refusal(payload):
             return event_error(payload, body, self._family)
         what = self._content_type
         if not what or "event-stream" in what:

@@ -105,6 +105,23 @@ def test_a_refusal_is_a_blocked_reply(messages: Callable[..., Any]) -> None:
     assert (reply.text, reply.error.type, reply.error.code) == ("No", "content_blocked", "refusal")
 
 
+def test_a_refusal_keeps_what_the_provider_says_of_it(messages: Callable[..., Any]) -> None:
+    last = finish("refusal", output_tokens=5)
+    last["delta"]["stop_details"] = {"type": "refusal", "category": "cyber", "explanation": "Because."}
+    error = messages(START, last, STOP).error
+    assert (error.type, error.message, error.retryable) == ("content_blocked", "Because.", False)
+
+
+def test_an_input_may_be_json_text(messages: Callable[..., Any]) -> None:
+    call = block(0, type="tool_use", id="t", name="f", input='{"x": 1}')
+    assert messages(START, call, finish("tool_use"), STOP).arguments == [("f", {"x": 1})]
+
+
+def test_a_prompt_that_is_all_cached_counts(messages: Callable[..., Any]) -> None:
+    start = {"type": "message_start", "message": {"id": "m1", "usage": {"cache_read_input_tokens": 9}}}
+    assert messages(start, finish("end_turn", output_tokens=7), STOP).usage.input_tokens == 9
+
+
 def test_event_names_stand_in_for_a_missing_type(play: Callable[..., Any]) -> None:
     opened = b'event: content_block_start\ndata: {"content_block": {"type": "text", "text": "Hi"}}\n\n'
     raw = opened + b"event: message_stop\ndata: {}\n\n"

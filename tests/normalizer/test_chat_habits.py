@@ -56,6 +56,10 @@ def test_tools_that_the_provider_ran_are_told_apart_and_once(chat: Callable[...,
         ("eos", "stop", None),
         ("MAX_TOKENS", "length", None),
         ("brand_new", None, None),
+        ("brand_new: STOP", None, None),
+        ("PROHIBITED_CONTENT", "content_filter", "content_blocked"),
+        ("content_filter: SAFETY", "content_filter", "content_blocked"),
+        ("function_call_filter: MALFORMED_FUNCTION_CALL", "error", "api_error"),
         ("sensitive", "content_filter", "content_blocked"),
         ("insufficient_system_resource", "error", "provider_overloaded"),
         ("network_error", "error", "provider_overloaded"),
@@ -110,3 +114,52 @@ def test_an_error_in_a_choice_stands_though_another_choice_follows(
     broken = {"delta": {"content": "a"}, "error": {"message": "oh", "code": 503}}
     reply = play("openai-chat", [sse({"choices": [broken, {"index": 1, "delta": {"content": "Z"}}]})])
     assert (reply.text, reply.error.type) == ("a", "provider_overloaded")
+
+
+def test_a_call_that_the_provider_could_not_use_is_worth_another_try(chat: Callable[..., Any]) -> None:
+    assert chat(finish="MALFORMED_FUNCTION_CALL").error.retryable
+
+
+def test_a_whole_message_counts_where_no_deltas_came(play: Callable[..., Any], sse: Callable[..., bytes]) -> None:
+    call = {"id": "a", "function": {"name": "f", "arguments": "{}"}}
+    message = {"role": "assistant", "content": "Hi", "reasoning_content": "hm", "tool_calls": [call]}
+    end = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+    reply = play("openai-chat", [sse(end, "[DONE]")])
+    assert (reply.text, reply.thinking, reply.arguments) == ("Hi", "hm", [("f", {})])
+    again = play("openai-chat", [sse({"choices": [{"index": 0, "delta": {"content": "Hi"}}]}, end, "[DONE]")])
+    assert (again.text, again.calls) == ("Hi", [])
+
+
+@pytest.mark.parametrize(
+    ("event", "message"),
+    [
+        ({"detail": "Not authenticated"}, "Not authenticated"),
+        ({"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}, "insufficient balance"),
+        ({"code": "10001", "msg": "no such model"}, "no such model"),
+        ({"message": "gone"}, "gone"),
+    ],
+)
+def test_an_event_that_only_tells_an_error_is_one(
+    event: dict[str, Any], message: str, play: Callable[..., Any], sse: Callable[..., bytes]
+) -> None:
+    assert play("openai-chat", [sse(event, "[DONE]")]).error.message == message
+    assert play("openai-chat", [sse(event).removeprefix(b"data: ")]).error.message == message
+
+
+@pytest.mark.parametrize("event", [{"object": "ping"}, {"base_resp": {"status_code": 0}}, {"code": 200, "msg": "ok"}])
+def test_an_event_that_says_nothing_changes_nothing(
+    event: dict[str, Any], play: Callable[..., Any], sse: Callable[..., bytes]
+) -> None:
+    end = {"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}]}
+    reply = play("openai-chat", [sse(event, end, "[DONE]")])
+    assert (reply.text, reply.error) == ("Hi", None)
+
+
+def test_a_count_may_be_written_as_a_string(play: Callable[..., Any], sse: Callable[..., bytes]) -> None:
+    counts = {"choices": [], "usage": {"prompt_tokens": "12", "completion_tokens": "3.5"}}
+    usage = play("openai-chat", [sse(counts, "[DONE]")]).usage
+    assert (usage.input_tokens, usage.output_tokens) == (12, None)
+
+
+def test_content_may_be_one_part(chat: Callable[..., Any]) -> None:
+    assert chat({"content": {"type": "text", "text": "Hi"}}).text == "Hi"

@@ -187,3 +187,16 @@ def test_usage_counts_tool_prompts_and_thoughts_and_the_last_full_report_stands(
 def test_only_candidate_0_counts(play_google: Callable[..., Any]) -> None:
     other = {"candidates": [{"index": 1, "content": {"parts": [{"text": "Z"}]}, "finishReason": "STOP"}]}
     assert play_google(other, chunk({"text": "A"}, finish="STOP")).text == "A"
+
+
+def test_a_count_that_is_left_out_beside_others_is_zero(play_google: Callable[..., Any]) -> None:
+    blocked = {"promptFeedback": {"blockReason": "OTHER"}, "usageMetadata": {"promptTokenCount": 9}}
+    usage = play_google(blocked).usage
+    assert (usage.input_tokens, usage.output_tokens) == (9, 0)
+    nothing = play_google(chunk({"text": "Hi"}, finish="STOP", usageMetadata={"trafficType": "ON_DEMAND"})).usage
+    assert (nothing.input_tokens, nothing.output_tokens) == (None, None)
+
+
+def test_arguments_may_be_json_text(play_google: Callable[..., Any]) -> None:
+    reply = play_google(chunk({"functionCall": {"name": "f", "args": '{"x": 1}'}}, finish="STOP"))
+    assert reply.arguments == [("f", {"x": 1})]

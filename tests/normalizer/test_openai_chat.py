@@ -33,6 +33,14 @@ def tool(
         ([{"function_call": {"name": "f", "arguments": '{"x"'}}, {"function_call": {"arguments": ":1}"}}],
          [("call_0", "f", {"x": 1})]),
         ([{"tool_calls": None}, {"tool_calls": []}], []),
+        ([tool(0, "a", "f", "{}"), tool(0, "b", "g", ""), tool(1, None, None, '{"y":2}')],
+         [("a", "f", {}), ("b", "g", {"y": 2})]),
+        ([tool(0, "a", "f", '{"x"'), tool(0, "b", "g", '{"y"'), tool(1, "b", None, ":2}"), tool(0, "a", None, ":1}")],
+         [("a", "f", {"x": 1}), ("b", "g", {"y": 2})]),
+        ([tool(0, "a", "f", "{}"), tool(1, "a", "g", "{}")], [("a", "f", {}), ("a", "g", {})]),
+        ([tool(0, "a", None, '{"x"'), tool(0, None, "f", ":1}")], [("a", "f", {"x": 1})]),
+        ([{"tool_calls": tool(0, "a", "f", "{}")["tool_calls"][0]}], [("a", "f", {})]),
+        ([tool(0, "a", "f", ["x"])], None),
     ],
 )  # fmt: skip
 def test_pieces_find_their_call(deltas: list[Any], calls: list[Any] | None, chat: Callable[..., Any]) -> None:

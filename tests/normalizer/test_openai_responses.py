@@ -50,6 +50,16 @@ def test_arguments_are_matched_by_output_index_though_item_ids_rotate(play_respo
         [text("Hel"), done(0, type="message", content=[{"type": "output_text", "text": "Hello"}])],
         [text("Hello"), done(0, type="message", content=[{"type": "output_text", "text": "Hello"}])],
         [done(0, type="message", content=[{"type": "refusal", "refusal": "Hello"}])],
+        [{"type": "response.content_part.done", "output_index": 0, "part": {"type": "output_text", "text": "Hello"}}],
+        [
+            text("Hel"),
+            {
+                "type": "response.content_part.done",
+                "output_index": 0,
+                "content_index": 0,
+                "part": {"type": "output_text", "text": "Hello"},
+            },
+        ],
         [ended(output=[{"type": "message", "content": [{"type": "output_text", "text": "Hello"}]}])],
         [text("Hello", 5), ended(output=[{"type": "message", "content": [{"type": "output_text", "text": "Hello"}]}])],
     ],
@@ -153,3 +163,45 @@ def test_usage_counts_cached_and_reasoning_tokens_and_keeps_the_report(play_resp
         "total_tokens": 15,
         "raw": usage,
     }
+
+
+def test_calls_that_share_an_index_are_told_apart_by_their_ids(play_responses: Callable[..., Any]) -> None:
+    first = {"id": "a", "type": "function_call", "call_id": "c1", "name": "f"}
+    second = {"id": "b", "type": "function_call", "call_id": "c2", "name": "g"}
+    reply = play_responses(
+        added(0, **first, arguments=""),
+        {"type": "response.function_call_arguments.delta", "output_index": 0, "delta": '{"x":1}'},
+        done(0, **first, arguments='{"x":1}'),
+        added(0, **second, arguments=""),
+        {"type": "response.function_call_arguments.delta", "output_index": 0, "delta": '{"y":2}'},
+        done(0, **second, arguments='{"y":2}'),
+        ended(),
+    )
+    assert [(call.id, call.name, call.args) for call in reply.calls] == [("c1", "f", {"x": 1}), ("c2", "g", {"y": 2})]
+
+
+def test_a_name_may_come_with_the_end_of_its_call(play_responses: Callable[..., Any]) -> None:
+    call = {"id": "a", "type": "function_call", "call_id": "c"}
+    reply = play_responses(added(0, **call, name=None), done(0, **call, name="f", arguments="{}"), ended())
+    assert reply.arguments == [("f", {})]
+
+
+def test_the_input_of_a_custom_tool_is_what_was_streamed_of_it(play_responses: Callable[..., Any]) -> None:
+    opened = added(0, id="a", type="custom_tool_call", call_id="c", name="f", input="")
+    pieces = [
+        {"type": "response.custom_tool_call_input.delta", "output_index": 0, "delta": delta} for delta in ("ab", "cd")
+    ]
+    assert play_responses(opened, *pieces, ended()).arguments == [("f", {"input": "abcd"})]
+    broken = play_responses(opened, *pieces, ending=ConnectionReset())
+    assert [call.arguments_truncated for call in broken.calls] == [True]
+
+
+def test_the_status_of_a_response_decides_over_the_name_of_its_event(play_responses: Callable[..., Any]) -> None:
+    response = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+    reply = play_responses(text("Hi"), {"type": "response.completed", "response": response})
+    assert reply.metadata.finish_reason == "length"
+
+
+def test_a_failed_response_without_a_cause_may_be_tried_again(play_responses: Callable[..., Any]) -> None:
+    error = play_responses(ended("failed", error=None)).error
+    assert (error.type, error.code, error.retryable) == ("api_error", "response_failed", True)

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from schemas.chunks import FinishReason
-from services.normalizer.decode import UNREADABLE, PayloadDecoder, count, is_object, merged
+from schemas.chunks import FinishReason, ProviderError
+from services.normalizer.decode import UNREADABLE, PayloadDecoder, count, is_object, merged, word
 from services.normalizer.dialects.anthropic_blocks import Block, Blocks
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.errors import stream_error
@@ -33,6 +33,7 @@ class _Message(msgspec.Struct, gc=False):
     model: str | None = None
     content: list[Block] | None = None
     stop_reason: str | None = None
+    stop_details: object = None
     usage: object = None
 
 
@@ -43,6 +44,7 @@ class _Delta(msgspec.Struct, gc=False):
     signature: str | None = None
     partial_json: str | None = None
     stop_reason: str | None = None
+    stop_details: object = None
 
 
 class _Payload(msgspec.Struct, gc=False):
@@ -101,7 +103,7 @@ class Anthropic:
         elif kind == "message_delta":
             self._count(payload.usage)
             if payload.delta is not None:
-                self._finish(payload.delta.stop_reason, out)
+                self._finish(payload.delta.stop_reason, payload.delta.stop_details, out)
         elif kind == "message_stop":
             out.append(EndMark())
         elif kind == "error" or payload.error or event.name == b"error":
@@ -139,12 +141,16 @@ class Anthropic:
         for index, block in enumerate(message.content or ()):
             self._blocks.open(index, block, out)
             self._blocks.stop(index, out)
-        self._finish(message.stop_reason, out)
+        self._finish(message.stop_reason, message.stop_details, out)
 
-    def _finish(self, reason: str | None, out: list[Event]) -> None:
+    def _finish(self, reason: str | None, details: object, out: list[Event]) -> None:
         if reason:
             self.finished = True
-            out.append(Finish(_FINISHES.get(reason), reason))
+            explained = word(details, "explanation") if reason == "refusal" else ""
+            error: ProviderError | None = None
+            if explained:
+                error = ProviderError(type="content_blocked", code=reason, message=explained, retryable=False)
+            out.append(Finish(_FINISHES.get(reason), reason, error))
 
     def _count(self, usage: object) -> None:
         if is_object(usage):
@@ -155,7 +161,8 @@ def _report(usage: dict[str, Any]) -> UsageReport:
     """`input_tokens` has what was written to the cache and read from it, which the provider counts apart."""
     fresh, given = count(usage, "input_tokens"), count(usage, "output_tokens")
     written, read = count(usage, "cache_creation_input_tokens"), count(usage, "cache_read_input_tokens")
-    taken = None if fresh is None else fresh + (written or 0) + (read or 0)
+    counted = any(number is not None for number in (fresh, written, read))
+    taken = (fresh or 0) + (written or 0) + (read or 0) if counted else None
     return UsageReport(
         input_tokens=taken,
         output_tokens=given,

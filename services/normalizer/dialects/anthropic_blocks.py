@@ -81,7 +81,8 @@ class Blocks:
             self.slots[index] = self._calls
             self._calls += 1
             given = block.input if is_object(block.input) and block.input else None
-            out.append(ToolCallDelta(self.slots[index], block.id or "", block.name or "", given=given))
+            text = block.input if isinstance(block.input, str) else ""
+            out.append(ToolCallDelta(self.slots[index], block.id or "", block.name or "", text, given=given))
         elif block.type in _SERVER_TOOLS:
             self._server_tools[index] = _ServerTool(block)
 

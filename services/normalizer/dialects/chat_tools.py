@@ -1,9 +1,11 @@
 """Tool calls of chat streams: which call a piece belongs to.
 
-Pieces should carry `index`; some providers leave it out, reuse one index for several calls, repeat the name, or send a
-new id with every piece. A call gets a slot when it first appears, and keeps it.
+Pieces should carry `index`; some providers leave it out, reuse one index for several calls, send the rest of a call at
+another index (https://github.com/agno-agi/agno/pull/8880), repeat the name, or send a new id with every piece. A call
+gets a slot when it first appears, and keeps it.
 """
 
+import json
 from typing import Any
 
 import msgspec
@@ -62,8 +64,14 @@ class ToolSlots:
     def _slot(self, index: int | None, position: int, call_id: str, name: str) -> int:
         if index is not None:
             slot = self._by_index.get(index)
-            if slot is None or self._is_another(slot, call_id, name):
-                slot = self._by_index[index] = self._open()
+            if slot is None:
+                slot = self._by_index[index] = self._slot_of_new_index(call_id, name)
+            elif call_id and call_id != self._ids[slot] and self._ids[slot]:
+                known = self._by_id.get(call_id)
+                if known is not None and (not name or name == self._names[known]):
+                    slot = known
+                elif name:
+                    slot = self._by_index[index] = self._open()
         elif call_id and call_id in self._by_id:
             slot = self._by_id[call_id]
         else:
@@ -74,6 +82,12 @@ class ToolSlots:
         if call_id:
             self._by_id.setdefault(call_id, slot)
         return slot
+
+    def _slot_of_new_index(self, call_id: str, name: str) -> int:
+        """A call begins by its id or its name; without both, or with a known id alone, a call goes on at a wrong index."""
+        if name or (call_id and call_id not in self._by_id) or not self._ids:
+            return self._open()
+        return self._by_id[call_id] if call_id else len(self._ids) - 1
 
     def _is_another(self, slot: int, call_id: str, name: str) -> bool:
         """A new id begins a new call; without a name it is a provider that makes up an id for every piece."""
@@ -89,8 +103,9 @@ class ToolSlots:
         self._names[slot] = self._names[slot] or name
         if isinstance(arguments, str):
             return ToolCallDelta(slot, call_id, name, arguments, signature=signature)
-        given = arguments if is_object(arguments) else None
-        return ToolCallDelta(slot, call_id, name, given=given, signature=signature)
+        if arguments is None or is_object(arguments):
+            return ToolCallDelta(slot, call_id, name, given=arguments, signature=signature)
+        return ToolCallDelta(slot, call_id, name, json.dumps(arguments), signature=signature)
 
 
 def _signature(part: ToolPart) -> str:

@@ -152,7 +152,10 @@ def _finish(raw: str, said: str | None) -> Finish:
 
 
 def _report(raw: msgspec.Raw) -> UsageReport | None:
-    """`input_tokens` has what tools put into the prompt, `output_tokens` the thoughts."""
+    """`input_tokens` has what tools put into the prompt, `output_tokens` the thoughts.
+
+    A count that stands beside others and is left out is zero: https://protobuf.dev/programming-guides/json (defaults).
+    """
     try:
         usage: Any = msgspec.json.decode(raw)
     except UNREADABLE:
@@ -161,15 +164,12 @@ def _report(raw: msgspec.Raw) -> UsageReport | None:
         return None
     prompt, tool_use = count(usage, "promptTokenCount"), count(usage, "toolUsePromptTokenCount")
     written, thoughts = count(usage, "candidatesTokenCount"), count(usage, "thoughtsTokenCount")
+    counted = any(number is not None for number in (prompt, tool_use, written, thoughts))
     return UsageReport(
-        input_tokens=_sum(prompt, tool_use),
-        output_tokens=_sum(written, thoughts),
+        input_tokens=(prompt or 0) + (tool_use or 0) if counted else None,
+        output_tokens=(written or 0) + (thoughts or 0) if counted else None,
         cached_input_tokens=count(usage, "cachedContentTokenCount"),
         reasoning_tokens=thoughts,
         total_tokens=count(usage, "totalTokenCount"),
         raw=usage,
     )
-
-
-def _sum(one: int | None, other: int | None) -> int | None:
-    return None if one is None and other is None else (one or 0) + (other or 0)

@@ -60,7 +60,8 @@ class PartialArguments:
         """The arguments of a call that broke off, as JSON text that breaks off too, without the value that was growing."""
         if self._growing_at is not None:
             holder, step = self._growing_at
-            if step in holder or is_array(holder):  # a piece may say that it goes on, and say nothing else
+            is_there = isinstance(step, int) or step in holder
+            if is_there:  # a piece may say that it goes on, and say nothing else
                 del holder[step]
         text = json.dumps(self.whole(), ensure_ascii=False).removesuffix("}")
         return f"{text}," if self._root else text

@@ -76,6 +76,8 @@ class Parts:
             self._finish_open(out)
             self._slots += 1
             out.append(ToolCallDelta(self._slots - 1, word(call, "id"), name, signature=signature))
+            if isinstance(text := call.get("args"), str):
+                out.append(ToolCallDelta(self._slots - 1, arguments=text))
             self._open = PartialArguments(call.get("args"))
             self._open_call = {"functionCall": {key: call[key] for key in ("id", "name") if call.get(key)}}
             if signature:

@@ -1,10 +1,18 @@
 """Events that are not a dialect's ordinary payload: errors, bare text, broken JSON."""
 
 from services.normalizer.decode import UNREADABLE, is_array, is_object, loads
-from services.normalizer.errors import event_error, stream_error
+from services.normalizer.errors import event_error, is_refusal, stream_error
 from services.normalizer.errors.families import Family
 from services.normalizer.events import Event, Failed
 from services.normalizer.sse import SseEvent
+
+
+def tells_refusal(data: bytes) -> bool:
+    """Whether a payload that holds nothing of a reply is an error, though not under the name."""
+    try:
+        return is_refusal(loads(data))
+    except UNREADABLE:
+        return False
 
 
 def read_odd(event: SseEvent, out: list[Event], family: Family) -> None:

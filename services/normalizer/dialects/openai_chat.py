@@ -4,7 +4,8 @@ The format: https://platform.openai.com/docs/api-reference/chat-streaming. What 
 shape, never by the provider's name: reasoning under three names (https://openrouter.ai/docs/use-cases/reasoning-tokens,
 https://api-docs.deepseek.com/guides/reasoning_model), content as a list of parts
 (https://docs.mistral.ai/capabilities/reasoning), usage in a chunk without choices, on every chunk, inside a choice or
-under `x_groq`, tools that the provider ran itself (https://console.groq.com/docs/compound).
+under `x_groq`, tools that the provider ran itself (https://console.groq.com/docs/compound), a whole `message` in place of
+deltas from a server that cannot stream.
 """
 
 from typing import Any
@@ -16,10 +17,10 @@ from services.normalizer.dialects import chat_ends
 from services.normalizer.dialects.chat_reasoning import Reasoning
 from services.normalizer.dialects.chat_tools import FunctionPart, ToolPart, ToolSlots
 from services.normalizer.dialects.chat_usage import usage_report
-from services.normalizer.dialects.odd_events import read_odd
+from services.normalizer.dialects.odd_events import read_odd, tells_refusal
 from services.normalizer.errors import event_error
 from services.normalizer.errors.families import Family
-from services.normalizer.events import EndMark, Event, Failed, Finish, Served, ServerToolUse, Start, TextDelta
+from services.normalizer.events import EndMark, Event, Failed, Served, ServerToolUse, Start, TextDelta
 from services.normalizer.sse import SseEvent
 
 
@@ -42,6 +43,7 @@ class _Delta(msgspec.Struct, gc=False):
 class _Choice(msgspec.Struct, gc=False):
     index: int | None = None
     delta: _Delta | None = None
+    message: _Delta | None = None
     finish_reason: str | None = None
     usage: object = None
     error: object = None
@@ -56,7 +58,6 @@ class _Chunk(msgspec.Struct, gc=False):
     usage: object = None
     x_groq: _Vendor | None = None
     error: object = None
-    message: object = None
 
 
 _CHUNK = PayloadDecoder(_Chunk)
@@ -76,6 +77,7 @@ class OpenAIChat:
         self._model = ""
         self._response_id = ""
         self._provider = ""
+        self._streams = False
         self._usage: dict[str, Any] | None = None
         self._reasoning = Reasoning(read_details=read_details)
         self._tools = ToolSlots()
@@ -107,14 +109,17 @@ class OpenAIChat:
             self._count(chunk.usage)
         if chunk.x_groq is not None:
             self._count(chunk.x_groq.usage)
-        if chunk.error or chunk.kind == "error" or (chunk.choices is None and isinstance(chunk.message, str)):
+        if chunk.error or chunk.kind == "error" or (chunk.choices is None and tells_refusal(event.data)):
             read_odd(event, out, self._family)
             return
         failure: Failed | None = None
         for choice in chunk.choices or ():
             if not choice.index:
                 if choice.delta is not None:
+                    self._streams = True
                     self._read_delta(choice.delta, out)
+                elif choice.message is not None and not self._streams:
+                    self._read_delta(choice.message, out)
                 if choice.finish_reason or choice.usage or choice.error:
                     failure = self._read_end(choice, out) or failure
         if chunk.x_groq is not None and chunk.x_groq.error:
@@ -137,8 +142,7 @@ class OpenAIChat:
         raw = choice.finish_reason
         if raw and raw != "null":
             self.finished = True
-            word = raw.lower()
-            out.append(Finish(chat_ends.FINISHES.get(word), raw, chat_ends.failure(word, raw)))
+            out.append(chat_ends.finish(raw))
         return None
 
     def _read_delta(self, delta: _Delta, out: list[Event]) -> None:
@@ -151,6 +155,8 @@ class OpenAIChat:
             elif is_array(content):
                 for part in content:
                     self._read_part(part, out)
+            else:
+                self._read_part(content, out)
         if delta.tool_calls:
             self._tools.read(delta.tool_calls, out)
         if delta.refusal:

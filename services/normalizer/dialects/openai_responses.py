@@ -14,7 +14,7 @@ from schemas.chunks import FinishReason
 from services.normalizer.decode import UNREADABLE, PayloadDecoder, count, is_array, is_object, word
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.dialects.responses_items import Items
-from services.normalizer.errors import event_error
+from services.normalizer.errors import event_error, stream_error
 from services.normalizer.errors.families import Family
 from services.normalizer.events import EndMark, Event, Failed, Finish, Start, TextDelta, ThinkingDelta, UsageReport
 from services.normalizer.sse import SseEvent
@@ -47,6 +47,7 @@ class _Payload(msgspec.Struct, gc=False):
     arguments: str | None = None
     input: str | None = None
     item: object = None
+    part: object = None
     response: _Response | None = None
     error: object = None
 
@@ -89,6 +90,8 @@ class OpenAIResponses:
                 out.append(TextDelta(text))
         elif kind == "response.function_call_arguments.delta":
             self._items.grow_call(payload.output_index, _text_of(payload.delta), out)
+        elif kind == "response.custom_tool_call_input.delta":
+            self._items.grow_free(payload.output_index, _text_of(payload.delta))
         elif kind in _RAW_THOUGHT_DELTAS:
             self._think(payload, "raw", payload.content_index, out)
         elif kind in _SUMMARY_DELTAS:
@@ -101,7 +104,9 @@ class OpenAIResponses:
             read_odd(event, out, self._family)
 
     def close(self, out: list[Event]) -> None:
-        """Append the usage, which is complete only now."""
+        """Append the free text of a call that nothing closed, and the usage, which is complete only now."""
+        if self.finished:
+            self._items.finish(out)
         if self._usage is not None:
             out.append(_report(self._usage))
 
@@ -122,6 +127,10 @@ class OpenAIResponses:
                 items.complete("text", index, payload.content_index, payload.text, out)
             case "response.refusal.done":
                 items.complete("text", index, payload.content_index, payload.refusal, out)
+            case "response.content_part.done":
+                channel = "raw" if word(payload.part, "type") == "reasoning_text" else "text"
+                text = word(payload.part, "text") or word(payload.part, "refusal")
+                items.complete(channel, index, payload.content_index, text, out)
             case "response.reasoning_text.done":
                 items.complete("raw", index, payload.content_index, payload.text, out)
             case "response.reasoning_summary_text.done":
@@ -148,15 +157,18 @@ class OpenAIResponses:
         status = response.status or kind.removeprefix("response.")
         if kind == "response.failed" or response.error:
             out.append(Finish("error", status))
-            error: object = response.error or {}
-            out.append(Failed(event_error(error, msgspec.json.encode(error), self._family)))
+            error: object = response.error
+            if error:
+                out.append(Failed(event_error(error, msgspec.json.encode(error), self._family)))
+            else:
+                out.append(Failed(stream_error("response_failed", "the provider gave the response up")))
             return
-        out.append(Finish(_reason(kind, response), status))
+        out.append(Finish(_reason(status, response), status))
         out.append(EndMark())
 
 
-def _reason(kind: str, response: _Response) -> FinishReason | None:
-    if kind == "response.completed":
+def _reason(status: str, response: _Response) -> FinishReason | None:
+    if status == "completed":
         return "stop"
     return _INCOMPLETE.get(word(response.incomplete_details, "reason"))
 

@@ -20,6 +20,8 @@ class Items:
         self._slots: dict[int, int] = {}
         self._arguments: list[list[str]] = []
         self._call_ids: set[str] = set()
+        self._ids: list[str] = []
+        self._free: dict[int, list[str]] = {}
         self._last = 0
         self._said: set[Channel] = set()
         self._closed_reasoning = False
@@ -75,7 +77,18 @@ class Items:
         """The input of a custom tool is whole: free text, told as the argument `input`."""
         slot = self._slots.get(self._index(index))
         if slot is not None and text is not None:
+            self._free.pop(slot, None)
             out.append(ToolCallDelta(slot, given={"input": text}))
+
+    def grow_free(self, index: int | None, text: str) -> None:
+        """A piece of the input of a custom tool, which counts only if the whole never comes."""
+        slot = self._slots.get(self._index(index))
+        if slot is not None and text:
+            self._free.setdefault(slot, []).append(text)
+
+    def finish(self, out: list[Event]) -> None:
+        """The response is complete, so the inputs of custom tools are what was streamed of them."""
+        out.extend(ToolCallDelta(slot, given={"input": "".join(pieces)}) for slot, pieces in self._free.items())
 
     def close(self, index: int | None, item: object, out: list[Event]) -> None:
         """An item is whole."""
@@ -122,11 +135,15 @@ class Items:
             self.close(base + offset, item, out)
 
     def _open_call(self, index: int, item: object, out: list[Event]) -> None:
-        if index in self._slots:
-            return
-        slot = self._slots[index] = len(self._arguments)
-        self._arguments.append([])
+        """A call begins, or ends; some servers give every call the same index."""
         call_id = _call_id(item)
+        slot = self._slots.get(index)
+        own = word(item, "call_id")  # item ids rotate, call ids do not
+        if slot is None or (own and self._ids[slot] and own != self._ids[slot]):
+            slot = self._slots[index] = len(self._arguments)
+            self._arguments.append([])
+            self._ids.append("")
+        self._ids[slot] = self._ids[slot] or own
         self._call_ids.add(call_id)
         out.append(ToolCallDelta(slot, call_id, word(item, "name")))
 

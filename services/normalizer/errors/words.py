@@ -115,16 +115,16 @@ _PATTERNS: Mapping[Reason, Pattern[str]] = {
 _HINTS: Mapping[Reason, tuple[str, ...]] = {
     "balance": (
         *("credit", "balance", "fund", "resource package", "recharge", "top up", "top-up", "topup", "key limit"),
-        *("spend", "billing", "arrears", "plan package", "invoice"),
+        *("spend", "billing", "arrears", "plan package", "invoice", "usage limits", "budget"),
     ),
     "affordability": ("credit", "max_tokens", "tokens limit"),
     "context": (
         *("context", "exceed", "too long", "too large", "too many tokens", "max_", "input length"),
-        "reduce the length",
+        *("reduce the length", "prompt length", "token count"),
     ),
     "model": ("model", "no endpoints"),
     "plan": ("plan", "include access"),
-    "content": ("content", "violat", "flagged", "moderation", "blocked"),
+    "content": ("content", "violat", "flagged", "moderation", "blocked", "sensitive"),
     "key": ("key", "token", "credential", "header", "unauthori", "authentication"),
     "rate_limit": ("limit", "too many requests", "quota"),
     "overloaded": ("overloaded", "unavailable", "capacity", "high"),
