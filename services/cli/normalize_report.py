@@ -13,7 +13,7 @@ import orjson
 from schemas.chunks import Dialect, DoneMetadata, FunctionCall, Usage
 from schemas.prompts import KnownTool
 from services.normalizer.canonical import CanonicalStream
-from services.normalizer.decode import is_array, word
+from services.normalizer.decode import UNREADABLE, is_array, word
 from services.normalizer.endings import ConnectionReset, Ending, EndOfFile
 from services.normalizer.reply import Reply
 from services.normalizer.stream import StreamNormalizer
@@ -82,10 +82,11 @@ def report(request: Request, files: Iterable[str], *, events: bool) -> Iterator[
     """A line a file, or a line an event. Raises ConfigurationError for a file that cannot be read."""
     for name in files:
         data = _read(name)
+        shown = name.encode("utf-8", "replace").decode()
         if events:
-            yield from _events(request, name, data)
+            yield from _events(request, shown, data)
         else:
-            yield _line({"file": name, **_result(request, data)})
+            yield _line({"file": shown, **_result(request, data)})
 
 
 def _result(request: Request, data: bytes) -> dict[str, Any]:
@@ -177,7 +178,7 @@ def _tools(path: Path) -> tuple[KnownTool, ...]:
         tools: Any = json.loads(path.read_bytes())
     except OSError as error:
         raise ConfigurationError(f"{path}: {error.strerror}", remedy="--known-tools wants a readable file") from error
-    except ValueError as error:
+    except UNREADABLE as error:
         raise ConfigurationError(f"{path}: {error}", remedy="--known-tools wants a JSON list") from error
     if not is_array(tools) or not all(word(one, "name") for one in tools):
         raise ConfigurationError(f"{path}: not a list of tools", remedy="give [{name, description, parameters}, ...]")

@@ -90,3 +90,17 @@ def test_wrong_usage_exits_with_2_and_a_remedy(wrong: tuple[str, ...], odradek: 
     done = odradek("normalize", *wrong, str(recorded))
     assert done.code == 2
     assert done.err
+
+
+@pytest.mark.parametrize("tools", [b"\xff", b"{}", b"[1]", b"[" * 100_000])
+def test_tools_that_cannot_be_read_exit_with_2(tools: bytes, odradek: Any, recorded: Path, tmp_path: Path) -> None:
+    path = tmp_path / "tools.json"
+    path.write_bytes(tools)
+    done = odradek("normalize", "--dialect", "google", "--known-tools", str(path), str(recorded))
+    assert (done.code, "--known-tools" in done.err or "give" in done.err) == (2, True)
+
+
+def test_a_file_may_have_any_name(odradek: Any, recorded: Path, tmp_path: Path) -> None:
+    odd = recorded.rename(tmp_path / "odd\udcff.sse")
+    (line,) = odradek("normalize", "--dialect", "openai-chat", str(odd)).lines
+    assert json.loads(line)["file"] == str(tmp_path / "odd?.sse")
