@@ -138,10 +138,13 @@ class Log(Protocol):
         """A tail that starts with the first record whose timestamp is `since_ms` or later."""
         ...
 
-    def read_to_end(self, topic: str, partitions: Collection[int], *, since_ms: int = 0) -> AsyncIterator[LogRecord]:
+    def read_to_end(
+        self, topic: str, partitions: Collection[int], *, since_ms: int = 0, first: Mapping[int, int] | None = None
+    ) -> AsyncIterator[LogRecord]:
         """All records of the partitions, from the first that is as young as `since_ms` up to their present end.
 
-        May begin earlier where the broker cannot tell the offset of a time. Raises Unavailable while no broker answers.
+        Where `first` names an offset of a partition it does not begin before that one. May begin earlier where the broker
+        cannot tell the offset of a time. Raises Unavailable while no broker answers.
         """
         ...
 

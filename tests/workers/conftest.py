@@ -286,6 +286,7 @@ class Stream:
     provider: str = ""
     verbatim_tools: tuple[KnownTool, ...] = ()
     dialect: Dialect = "openai-chat"
+    cause: int = 0
 
     def _record(self, kind: str, sequence: int | None, own: RawSlice | RawEnd, value: bytes) -> NewRecord:
         mark = "lost" if sequence is None else sequence
@@ -297,6 +298,7 @@ class Stream:
             turn=self.turn,
             generation=self.generation,
             sequence=sequence,
+            cause=self.cause,
         )
         return bare("raw", value, facts, own.headers())
 

@@ -12,6 +12,7 @@ from services.normalizer.rules import RULES
 from services.normalizer.stream import StreamNormalizer
 from services.normalizer.worker import SPEC, build
 from services.runtime.assembly import WorkerSpec
+from services.runtime.errors import Unavailable
 from services.runtime.log import LogRecord, NewRecord
 
 
@@ -25,6 +26,55 @@ def shape(records: list[LogRecord], turn: str) -> list[tuple[int, str, str | Non
         (b.sequence, "".join(getattr(chunk, "content", "") for chunk in b.chunks), b.end)
         for b in batches(records, turn)
     ]
+
+
+async def test_a_take_over_writes_only_what_is_missing_and_settles_streams_that_ended(
+    cluster: Any, new_stream: Any, channels_of: Any
+) -> None:
+    """The open stream holds the commit back, so both are read again; of one the end is missing, of the other nothing."""
+    await cluster.follow("inbox")
+    open_channel, ended_channel = channels_of(0, 2)
+    records = new_stream(open_channel, "m1").whole(["one ", "two ", "three "])
+    first = await cluster.worker(SPEC)
+    await cluster.send(*records[:2], *new_stream(ended_channel, "m2").whole(["all of it"]))
+    await cluster.until(lambda: len(cluster.records["inbox"]) == 5, "five batches")
+    await first.assembly.context.sender.flush()
+    await first.crash()
+    second = await cluster.worker(SPEC)
+    await cluster.send(*records[2:], *new_stream(ended_channel, "m3", cause=5).whole(["next"]))
+    await cluster.until(lambda: len(batches(cluster.records["inbox"], "m3")) == 3, "the next stream")
+    await cluster.until(lambda: len(cluster.firsts("inbox")) == 11, "all batches")
+    await second.assembly.context.sender.flush()
+    assert len(cluster.records["inbox"]) == 11
+    assert shape(cluster.records["inbox"], "m1") == [
+        (0, "one ", None), (1, "two ", None), (2, "three ", None), (3, "", None), (4, "", "eof"),
+    ]  # fmt: skip
+    assert second.feed._owned[0].acks.open == 0
+    assert second.feed._owned[0].acks.committable == 11
+
+
+async def test_batches_are_written_again_and_equal_where_the_inbox_cannot_be_read(
+    cluster: Any, new_stream: Any, channels_of: Any
+) -> None:
+    def away(log: Any) -> None:
+        def read_to_end(*_: object, **__: object) -> Any:
+            raise Unavailable("Kafka", "away")
+
+        log.read_to_end = read_to_end
+
+    await cluster.follow("inbox")
+    records = new_stream(channels_of(0, 1)[0], "m1").whole(["one ", "two "])
+    first = await cluster.worker(SPEC)
+    await cluster.send(*records[:-1])
+    await cluster.until(lambda: len(cluster.records["inbox"]) == 3, "three batches")
+    await first.crash()
+    second = await cluster.worker(SPEC, adapt=away)
+    await cluster.send(records[-1])
+    await cluster.until(lambda: len(cluster.records["inbox"]) == 7, "copies and the end")
+    assert cluster.copies_are_equal("inbox")
+    assert [sequence for sequence, _, _ in shape(cluster.firsts("inbox"), "m1")] == [0, 1, 2, 3]
+    await second.assembly.context.sender.flush()
+    assert second.feed._owned[0].acks.open == 0
 
 
 async def test_repetitions_and_losers_change_nothing_and_are_settled(
@@ -185,7 +235,6 @@ async def test_each_stream_is_read_by_the_rules_of_its_stamp_and_an_unknown_stam
     code = WorkerSpec(SPEC.name, SPEC.reads, lambda context: build(context, {**RULES, unknown: Louder}))
     second = await cluster.worker(code)
     await cluster.until(lambda: len(cluster.firsts("inbox")) == 9, "the stream that waited")
-    assert cluster.copies_are_equal("inbox")
     texts = [shape(cluster.firsts("inbox"), turn)[0][1] for turn in ("m1", "m2", "m3")]
     assert texts == ["one", "TWO", "three"]
     assert cluster.records["dead-letters"] == []

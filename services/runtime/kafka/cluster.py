@@ -169,8 +169,10 @@ class KafkaLog:
             on_record=on_record,
         )
 
-    def read_to_end(self, topic: str, partitions: Collection[int], *, since_ms: int = 0) -> AsyncIterator[LogRecord]:
-        """All records of the partitions from a time up to their present end."""
+    def read_to_end(
+        self, topic: str, partitions: Collection[int], *, since_ms: int = 0, first: Mapping[int, int] | None = None
+    ) -> AsyncIterator[LogRecord]:
+        """All records of the partitions from a time or an offset up to their present end."""
         return read_to_end(
             self._options,
             self._profile,
@@ -178,6 +180,7 @@ class KafkaLog:
             topic=self._name(topic),
             partitions=partitions,
             since_ms=since_ms,
+            first=first or {},
         )
 
     async def ends(self, topic: str, partitions: Collection[int]) -> Mapping[int, int]:

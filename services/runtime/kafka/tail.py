@@ -167,15 +167,19 @@ class KafkaTail:
 
 async def read_to_end(
     options: Mapping[str, Any], profile: BrokerProfile, *, logical: str, topic: str, partitions: Collection[int],
-    since_ms: int,
+    since_ms: int, first: Mapping[int, int],
 ) -> AsyncIterator[LogRecord]:  # fmt: skip
-    """All records of the partitions from a time up to their end as it is now; raises Unavailable without a broker."""
+    """All records of the partitions from a time, or the offset in `first`, up to their end as it is now.
+
+    Raises Unavailable without a broker.
+    """
     consumer = _consumer(options, profile)
     try:
         await consumer.start()
         wanted = [TopicPartition(topic, p) for p in partitions]
         consumer.assign(wanted)
-        ends, begins = await _range(consumer, wanted, since_ms, exact_times=profile.exact_times)
+        ends, oldest = await _range(consumer, wanted, since_ms, exact_times=profile.exact_times)
+        begins = {tp: max(oldest[tp], first.get(tp.partition, 0)) for tp in wanted}
         open_partitions = {tp for tp in wanted if begins[tp] < ends[tp]}
         for tp in wanted:
             if tp in open_partitions:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from math import inf
 
 from services.runtime import membership
+from services.runtime.errors import Unavailable
 from services.runtime.log import Appended, GroupReader, LogRecord, Members, NewRecord, Tail
 from services.runtime.membership import Membership
 from services.sandbox.simulation.cluster import AppendFailed, Cluster
@@ -16,6 +17,8 @@ HEARTBEAT_S = 1.0
 POLL_S = 0.5
 ASK_AGAIN_S = 0.05
 ACK_LOST_S = 2.0
+READS_FAIL = 0.2
+"""The part of whole reads that fail. Whoever knows what stands in the log writes no copies, so without it none would be."""
 
 
 class SimulatedLog:
@@ -80,14 +83,16 @@ class SimulatedLog:
         return SimulatedTail(self._cluster, topic, since_ms, on_record)
 
     async def read_to_end(
-        self, topic: str, partitions: Collection[int], *, since_ms: int = 0
+        self, topic: str, partitions: Collection[int], *, since_ms: int = 0, first: Mapping[int, int] | None = None
     ) -> AsyncIterator[LogRecord]:
-        """All records of the partitions from a time up to their present end."""
+        """All records of the partitions from a time or an offset up to their present end; fails now and then."""
         cluster = self._cluster
         await asyncio.sleep(cluster.back_in() + cluster.dice.uniform(0.001, 0.02))
+        if cluster.dice.random() < READS_FAIL:
+            raise Unavailable("Kafka", f"{topic} cannot be read")
         for partition in partitions:
-            first = cluster.first_since(topic, partition, since_ms) if since_ms > 0 else 0
-            for record in cluster.read(topic, partition, first, 1_000_000):
+            begin = cluster.first_since(topic, partition, since_ms) if since_ms > 0 else 0
+            for record in cluster.read(topic, partition, max(begin, (first or {}).get(partition, 0)), 1_000_000):
                 yield record
 
     async def ends(self, topic: str, partitions: Collection[int]) -> Mapping[int, int]:
