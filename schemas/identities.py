@@ -19,6 +19,11 @@ def stream_effect(turn: str, generation: int) -> str:
     return f"stream:{turn}:{generation}"
 
 
+def batch_of_stream(turn: str, generation: int, sequence: int) -> str:
+    """The event id of a stream's chunk batch."""
+    return f"batch:{turn}:{generation}:{sequence}"
+
+
 def nonce(turn: str, sequence: int) -> str:
     """The nonce of a bot message: 25 characters at most, as Discord demands, the same for the same output.
 

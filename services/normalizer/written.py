@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from schemas.errors import BadRecord
 from schemas.headers import HeaderReader
+from schemas.identities import batch_of_stream
 from schemas.inbox import ChunkBatch
 from schemas.raw import NOBODY
 from schemas.registry import decode
@@ -35,12 +36,8 @@ MOST_STREAMS = 4_096
 
 def batch_id(batch: ChunkBatch) -> str:
     """The batch's id. An end of nobody's, told of a stream that we do not know, is no copy of that stream's first batch."""
-    place = _place(batch.turn, batch.generation, batch.sequence)
-    return f"{place}:{NOBODY}" if batch.instance == NOBODY else place
-
-
-def _place(turn: str, generation: int, sequence: int) -> str:
-    return f"batch:{turn}:{generation}:{sequence}"
+    of_stream = batch_of_stream(batch.turn, batch.generation, batch.sequence)
+    return f"{of_stream}:{NOBODY}" if batch.instance == NOBODY else of_stream
 
 
 @dataclass(slots=True)
@@ -74,7 +71,7 @@ class Written:
     def _note(self, headers: HeaderReader, record: LogRecord) -> None:
         turn = headers.need("turn")
         generation, sequence = headers.need_number("generation"), headers.need_number("sequence")
-        if headers.text("id") != _place(turn, generation, sequence):
+        if headers.text("id") != batch_of_stream(turn, generation, sequence):
             return
         stream = self._streams.get((turn, generation))
         if stream is not None:

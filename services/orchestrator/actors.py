@@ -13,6 +13,7 @@ from itertools import islice
 
 from schemas.channels import ChannelSnapshot
 from schemas.turns import TurnFinished
+from services.orchestrator.chunks import was_read
 from services.orchestrator.fold import Event, UnknownRules, fold
 from services.orchestrator.metrics import ACTORS, FOREIGN_SNAPSHOTS, PACKED, SNAPSHOTS, TURNS
 from services.orchestrator.outputs import Output
@@ -116,6 +117,14 @@ class Actors:
                 self._cancel_snapshot_timer(actor)
 
     # -- events ----------------------------------------------------------------------------------------------------
+
+    def passes_over(self, inbound: Inbound) -> bool:
+        """Whether a record that has just arrived is a chunk batch that its channel has read, so that it need not wait.
+
+        The settled offset moves on with the next event that is folded.
+        """
+        actor = self._residents.awake(inbound.record.partition, inbound.facts.channel)
+        return actor is not None and was_read(actor.state, inbound.facts)
 
     def receive(self, inbound: Inbound, event: Event) -> None:
         """Fold one event of a channel and send what comes out."""

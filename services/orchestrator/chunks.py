@@ -11,12 +11,15 @@ from schemas.chunks import (
     ProviderError,
     TextChunk,
 )
+from schemas.headers import Facts
+from schemas.identities import batch_of_stream
 from schemas.inbox import ChunkBatch, GenerationFailed
 from services.orchestrator.deliveries import has_room, show
 from services.orchestrator.endings import complete, cut_off, fail, stop
 from services.orchestrator.notices import CODE_LIMIT, LOST, NO_TOOLS, REPLY_TOO_LONG
 from services.orchestrator.segments import feed
 from services.orchestrator.starting import continue_after_lost
+from services.orchestrator.state import ChannelState
 from services.orchestrator.step import Step
 
 MODEL_LIMIT = 200
@@ -38,6 +41,22 @@ def receive_batch(step: Step, batch: ChunkBatch) -> None:
             return
     if batch.end is not None:
         _end_of_stream(step, batch.end)
+
+
+def was_read(state: ChannelState, facts: Facts) -> bool:
+    """Whether a record, as its headers tell, is a batch of the current turn that changes nothing, now or later.
+
+    It stands before the next one of its generation, or its generation is over. An end of nobody's has another id, since
+    it counts whatever its sequence.
+    """
+    turn = state.turn
+    if turn is None or facts.type != ChunkBatch.__name__ or facts.turn != turn.id:
+        return False
+    if facts.generation is None or facts.sequence is None:
+        return False
+    current = turn.generation
+    place = (facts.generation, facts.sequence)
+    return place < (current.number, current.next_batch) and facts.id == batch_of_stream(turn.id, *place)
 
 
 def receive_failure(step: Step, failure: GenerationFailed) -> None:

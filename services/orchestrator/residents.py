@@ -130,6 +130,11 @@ class Residents:
             channels.actors[channel] = unpack(packed, partition)
         return channels.actors.get(channel)
 
+    def awake(self, partition: int, channel: str) -> Actor | None:
+        """The channel's actor if it is in memory as it is."""
+        channels = self._partitions.get(partition)
+        return None if channels is None else channels.actors.get(channel)
+
     def rest(self, actor: Actor) -> None:
         """Something about the actor is done: if it is idle it may be packed, the one that rests longest first."""
         if actor.gone or not actor.idle:

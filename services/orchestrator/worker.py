@@ -34,8 +34,8 @@ class Orchestrator:
         self._actors.receive(inbound, event)
 
     def arrived(self, inbound: Inbound) -> bool:
-        """Nothing to do before an event's turn has come."""
-        return False
+        """A copy of a chunk batch is done with at once; whoever takes raw over may write many."""
+        return self._actors.passes_over(inbound)
 
     async def recover(self, partitions: Collection[int]) -> None:
         """Load the channels' snapshots."""

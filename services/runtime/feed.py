@@ -249,7 +249,9 @@ class Feed:
         partition.unprocessed -= 1
         pending.release()
         metrics.HANDLE_SECONDS.labels(self._topic).observe(time.perf_counter() - started)
-        if partition.paused and partition.unprocessed <= self._max_unprocessed // 2:
+        # One that is gone may be ours again and recovering: what is fetched now would be passed over.
+        resumes = partition.paused and not partition.gone.is_set()
+        if resumes and partition.unprocessed <= self._max_unprocessed // 2:
             partition.paused = False
             self._reader.resume(partition.number)
         await self._step.breathe()

@@ -1,15 +1,19 @@
 """What holds for every order of events, however they are repeated."""
 
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schemas.chunks import FunctionCall, FunctionCallChunk, TextChunk
 from schemas.deliveries import Cancel, ClearStopButton, SendText, Typing
-from schemas.inbox import Failed, Sent, Skipped, TimerFired
+from schemas.headers import Facts
+from schemas.identities import batch_of_stream
+from schemas.inbox import ChunkBatch, Failed, Sent, Skipped, TimerFired
 from schemas.turns import TurnFinished
-from services.orchestrator.fold import fold
+from services.orchestrator.chunks import was_read
+from services.orchestrator.fold import Folded, fold
 from services.orchestrator.residents import pack, unpack
 from services.orchestrator.state import SLOTS, ChannelState
 from services.orchestrator.step import Position
@@ -204,3 +208,39 @@ def test_a_log_that_is_read_again_gives_the_same_bytes(new_channel, actions) -> 
         output.record.model_dump_json() for output in channel.outputs
     ]
     assert state == channel.state
+
+
+@relaxed
+@given(actions=RUNS)
+def test_a_batch_that_is_passed_over_by_its_headers_would_change_nothing(new_channel, actions) -> None:
+    channel = new_channel()
+    play(channel, actions)
+    at = Position(channel.offset, channel.now)
+    for event, _ in channel.history:
+        if isinstance(event, ChunkBatch):
+            facts = facts_of(event)
+            if was_read(channel.state, facts):
+                assert fold(channel.state, event, at) == Folded(channel.state, ())
+
+
+def facts_of(batch: ChunkBatch) -> Facts:
+    event_id = batch_of_stream(batch.turn, batch.generation, batch.sequence)
+    return Facts(
+        type="ChunkBatch", version=1, id=event_id, channel="500",
+        turn=batch.turn, generation=batch.generation, sequence=batch.sequence,
+    )  # fmt: skip
+
+
+def test_copies_are_passed_over_and_what_is_new_is_not(channel) -> None:
+    channel.message(1)
+    channel.text("One.")
+    channel.lost()
+    channel.text("One.")
+    read = [facts_of(event) for event, _ in channel.history if isinstance(event, ChunkBatch)]
+    assert [was_read(channel.state, facts) for facts in read] == [True, True, True]
+    new = replace(read[-1], sequence=1, id="batch:m1:2:1")
+    assert not was_read(channel.state, new)
+    assert not was_read(channel.state, replace(read[-1], id="batch:m1:2:0:nobody"))
+    assert not was_read(channel.state, replace(read[0], turn="m2", id="batch:m2:1:0"))
+    assert not was_read(channel.state, replace(read[0], type="GenerationFailed"))
+    assert not was_read(channel.state, replace(read[0], sequence=None))
