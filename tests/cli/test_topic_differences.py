@@ -76,7 +76,7 @@ def test_reads_and_writes_that_file_and_code_see_otherwise_are_told() -> None:
     }
     assert against_code(TOPICS, declared) == []
 
-    other = CodeUse(frozenset({"raw", "poems"}), declared["normalizer"].writes - {"inbox"}, has_worker=True)
+    other = CodeUse(frozenset({"raw", "inbox", "poems"}), declared["normalizer"].writes - {"inbox"}, has_worker=True)
     assert [found.line() for found in against_code(TOPICS, {"normalizer": other})] == [
         "poems: normalizer reads it: file says there is no such topic, code says yes",
         "inbox: normalizer writes it: file says yes, code says no",

@@ -12,9 +12,10 @@ from schemas.headers import HeaderReader
 from schemas.inbox import ChunkBatch
 from schemas.registry import decode
 from services.normalizer.worker import SPEC, Normalizer
+from services.normalizer.written import InboxReader, Written
 from services.runtime.assembly import WorkerSpec
 from services.runtime.inbound import Inbound
-from services.runtime.log import LogRecord, NewRecord
+from services.runtime.log import Log, LogRecord, NewRecord
 
 DATA = Path(__file__).parent.parent / "data" / "normalizer"
 STREAMS = 100
@@ -27,11 +28,18 @@ BatchId = tuple[str, str]
 Place = tuple[str, str, str]
 
 
+class Unread(InboxReader):
+    """Knows of nothing in the inbox, so that every batch is written again and can be compared."""
+
+    def ask(self, partition: int, written: Written, cause: int | None) -> None:
+        written.known.set()
+
+
 class Dying(Normalizer):
     """Handles so many records and then none: what has been written by then, and what has not, is left to the sender."""
 
-    def __init__(self, after: int) -> None:
-        super().__init__()
+    def __init__(self, after: int, log: Log) -> None:
+        super().__init__(Unread(log))
         self.handled: list[str] = []
         self.is_dying = asyncio.Event()
         self._after = after
@@ -143,7 +151,7 @@ async def test_a_kill_in_the_middle_of_100_streams_changes_no_byte_of_any_batch(
 
     async def live(records_handled: int, *, written: int = 0) -> Dying:
         """A life in this process that ends without commit or clean-up, once so many batches are in the inbox."""
-        handler = Dying(records_handled)
+        handler = Dying(records_handled, cluster.log)
         worker = await cluster.worker(handler.spec())
         async with asyncio.timeout(PATIENCE_S):
             await handler.is_dying.wait()
