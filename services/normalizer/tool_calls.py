@@ -7,6 +7,8 @@ JSON object, none. Both are handed on as the text they were, too, and marked as 
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from schemas.chunks import FunctionCall
 from services.normalizer.argument_recovery import parsed_arguments, recovered_arguments
 from services.normalizer.events import ToolCallDelta
@@ -22,8 +24,7 @@ class _Call:
     signature: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FinishedCalls:
+class FinishedCalls(msgspec.Struct, frozen=True):
     """`unreadable`: some call never got a name, or has arguments that are malformed and not merely cut off."""
 
     calls: list[FunctionCall]
@@ -74,8 +75,7 @@ def made_id(position: int) -> str:
     return f"call_{position}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Arguments:
+class _Arguments(msgspec.Struct, frozen=True):
     args: dict[str, Any]
     truncated: bool
 
