@@ -1,38 +1,47 @@
-"""Where the bot was addressed lately, as the inbox tells it, so that a restart knows which channels to read again."""
+"""Where the bot was addressed lately, as the log tells it, so that a restart knows which channels to read again.
+
+Every answered message has a record in `generations`, which has one record a provider call where `inbox` has one a slice
+of every reply: a busy system's inbox of 15 minutes takes longer to read than a gateway may be away. What has no
+generation yet is young, and is found at the end of `inbox`.
+"""
 
 import asyncio
 
 from schemas.errors import BadRecord
+from schemas.generations import GenerationRequested
 from schemas.headers import HeaderReader
 from schemas.inbox import MessageReceived
 from schemas.registry import decode
 from services.gateway.watermarks import Watermarks, shard_of
 from services.runtime.log import Log, LogRecord
 
-RECENT_MS = 15 * 60_000
+GENERATIONS_MS = 15 * 60_000
+INBOX_MS = 60_000
 _WITHIN_S = 60.0
+_TYPES = {MessageReceived.__name__, GenerationRequested.__name__}
 
 
 async def read_recent(log: Log, watermarks: Watermarks, *, now_ms: int, shard_id: int, shard_count: int) -> None:
-    """Set the watermarks of the shard's channels from the last 15 minutes of the inbox; raises TimeoutError."""
+    """Set the watermarks of the shard's channels from the last minutes of the log; raises TimeoutError."""
 
     def note(record: LogRecord) -> None:
         try:
-            if HeaderReader(record.headers).text("type") != MessageReceived.__name__:
+            if HeaderReader(record.headers).text("type") not in _TYPES:
                 return
-            _, received = decode(record.headers, record.value)
+            _, told = decode(record.headers, record.value)
         except BadRecord:
-            return  # the inbox's reader sees to it that it is told of
-        if not isinstance(received, MessageReceived):
+            return  # the topic's reader sees to it that it is told of
+        if not isinstance(told, MessageReceived | GenerationRequested):
             return
-        guild_id = None if received.guild_id is None else int(received.guild_id)
+        guild_id = None if told.guild_id is None else int(told.guild_id)
         if shard_of(guild_id, shard_count) == shard_id:
-            watermarks.saw(int(received.channel_id), guild_id, int(received.message_id), addressed=True)
+            watermarks.saw(int(told.channel_id), guild_id, int(told.message_id), addressed=True)
 
-    tail = log.tail("inbox", since_ms=now_ms - RECENT_MS, on_record=note)
-    await tail.start()
-    try:
-        async with asyncio.timeout(_WITHIN_S):
-            await tail.caught_up()
-    finally:
-        await tail.stop()
+    async with asyncio.timeout(_WITHIN_S):
+        for topic, since_ms in (("generations", now_ms - GENERATIONS_MS), ("inbox", now_ms - INBOX_MS)):
+            tail = log.tail(topic, since_ms=since_ms, on_record=note)
+            await tail.start()
+            try:
+                await tail.caught_up()
+            finally:
+                await tail.stop()

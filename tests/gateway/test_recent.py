@@ -1,37 +1,42 @@
-"""Watermarks from the inbox, so that a restart knows which channels to read again."""
+"""Watermarks from the log, so that a restart knows which channels to read again."""
 
 from collections.abc import Callable
 
+from schemas.generations import GenerationRequested
+from schemas.identities import turn_of_message
 from schemas.inbox import Author, MessageReceived
 from services.gateway.admission import inbox_record
-from services.gateway.recent import RECENT_MS, read_recent
+from services.gateway.recent import GENERATIONS_MS, INBOX_MS, read_recent
 from services.gateway.watermarks import Watermarks
 from services.runtime.log import LogRecord
+from services.runtime.outputs import output
 
 GUILD_OF_SHARD_1 = 1 << 22
+NOW_MS = 1_800_000_000_000
 
 
-class InboxTail:
-    """A topic that holds some records; keeps what it was asked for."""
+class Topics:
+    """Topics that hold some records; keeps what it was asked for."""
 
     def __init__(self, records: list[LogRecord]) -> None:
         self._records = records
-        self.since_ms = 0
-        self.stopped = False
+        self.since_ms: dict[str, int] = {}
+        self.open = 0
 
-    def tail(self, topic: str, *, since_ms: int, on_record: Callable[[LogRecord], None]) -> "InboxTail":
-        assert topic == "inbox"
-        self.since_ms, self._on_record = since_ms, on_record
+    def tail(self, topic: str, *, since_ms: int, on_record: Callable[[LogRecord], None]) -> "Topics":
+        self.since_ms[topic], self._topic, self._on_record = since_ms, topic, on_record
         return self
 
     async def start(self) -> None:
+        self.open += 1
         for record in self._records:
-            self._on_record(record)
+            if record.topic == self._topic:
+                self._on_record(record)
 
     async def caught_up(self) -> None: ...
 
     async def stop(self) -> None:
-        self.stopped = True
+        self.open -= 1
 
 
 def received(channel: int, message: int, guild: int | None) -> LogRecord:
@@ -48,17 +53,39 @@ def received(channel: int, message: int, guild: int | None) -> LogRecord:
     return LogRecord("inbox", 0, message, 0, record.key, record.value, record.headers)
 
 
-async def read(records: list[LogRecord], shard_id: int, shard_count: int) -> tuple[Watermarks, InboxTail]:
-    marks, tail = Watermarks(), InboxTail(records)
-    await read_recent(tail, marks, now_ms=RECENT_MS + 5, shard_id=shard_id, shard_count=shard_count)  # type: ignore[arg-type]
+def requested(channel: int, message: int, guild: int | None) -> LogRecord:
+    generation = GenerationRequested(
+        channel_id=str(channel),
+        guild_id=None if guild is None else str(guild),
+        turn=turn_of_message(str(message)),
+        generation=1,
+        message_id=str(message),
+        author=Author(id="9", name="Ada"),
+        content="hi",
+        deadline_ms=1,
+    )
+    record = output("generations", generation, channel=str(channel), event_id=f"generation:{message}")
+    return LogRecord("generations", 0, message, 0, record.key, record.value, record.headers)
+
+
+async def read(records: list[LogRecord], shard_id: int, shard_count: int) -> tuple[Watermarks, Topics]:
+    marks, tail = Watermarks(), Topics(records)
+    await read_recent(tail, marks, now_ms=NOW_MS, shard_id=shard_id, shard_count=shard_count)  # type: ignore[arg-type]
     return marks, tail
 
 
 async def test_the_newest_message_of_each_channel_counts() -> None:
     marks, tail = await read([received(1, 10, None), received(2, 11, None), received(1, 12, None)], 0, 1)
     assert [(mark.channel_id, mark.seen) for mark in marks.latest(50)] == [(1, 12), (2, 11)]
-    assert tail.since_ms == 5
-    assert tail.stopped
+    assert tail.since_ms == {"generations": NOW_MS - GENERATIONS_MS, "inbox": NOW_MS - INBOX_MS}
+    assert tail.open == 0
+
+
+async def test_a_message_counts_by_its_generation_or_while_it_is_young_by_itself() -> None:
+    marks, _ = await read(
+        [requested(1, 10, None), requested(2, 11, None), received(1, 12, None), received(3, 9, None)], 0, 1
+    )
+    assert [(mark.channel_id, mark.seen) for mark in marks.latest(50)] == [(1, 12), (2, 11), (3, 9)]
 
 
 async def test_only_channels_of_the_shard_are_read() -> None:
