@@ -91,41 +91,49 @@ def normalize(dialect: Dialect, pieces: Iterable[bytes]) -> Reply:
 
 
 def _measure(dialect: Dialect, samples: Sequence[Sample]) -> DialectFigures:
-    floors = [_least(partial(read_floor, sample.pieces)) for sample in samples]
-    times = [_least(partial(normalize, dialect, sample.pieces)) for sample in samples]
-    events = sum(len(sample.pieces) for sample in samples)
     read = sdk_reader(dialect)
+    floor_s = ours_s = with_sdk_s = sdk_s = 0.0
     failed: list[str] = []
-    ours_s = sdk_s = 0.0
-    if read is not None:
-        for sample, time_s in zip(samples, times, strict=True):
-            try:
-                sdk_s += _least(partial(read, sample.pieces), SDK_ROUNDS)
-            except Exception:
-                failed.append(sample.name)
-            else:
-                ours_s += time_s
+    for sample in samples:
+        ours = partial(normalize, dialect, sample.pieces)
+        floor_one, ours_one = _least([partial(read_floor, sample.pieces), ours], ROUNDS)
+        floor_s += floor_one
+        ours_s += ours_one
+        if read is None:
+            continue
+        try:
+            ours_again, sdk_one = _least([ours, partial(read, sample.pieces)], SDK_ROUNDS)
+        except Exception:
+            failed.append(sample.name)
+        else:
+            with_sdk_s += ours_again
+            sdk_s += sdk_one
+    events = sum(len(sample.pieces) for sample in samples)
     return DialectFigures(
         streams=len(samples),
         events=events,
-        events_per_s=round(events / sum(times)),
-        ratio_to_floor=round(sum(times) / sum(floors), 2),
-        ratio_to_sdk=round(sdk_s / ours_s, 1) if ours_s else None,
+        events_per_s=round(events / ours_s),
+        ratio_to_floor=round(ours_s / floor_s, 2),
+        ratio_to_sdk=round(sdk_s / with_sdk_s, 1) if with_sdk_s else None,
         sdk=MODULES.get(dialect) if read is not None else None,
         sdk_failed=tuple(failed),
     )
 
 
-def _least(work: Callable[[], object], rounds: int = ROUNDS) -> float:
-    """The CPU seconds of one call, from so many calls that the clock's steps do not count; the least of some rounds."""
+def _least(works: Sequence[Callable[[], object]], rounds: int) -> list[float]:
+    """The CPU seconds of one call of each, the least of some rounds. A round times all, since a machine's pace changes."""
+    counts = [_enough(work) for work in works]
+    times = [[_seconds(work, count) / count for work, count in zip(works, counts, strict=True)] for _ in range(rounds)]
+    return [min(column) for column in zip(*times, strict=True)]
+
+
+def _enough(work: Callable[[], object]) -> int:
+    """How many calls take so long that the clock's steps do not count."""
     work()
     count = 1
-    while True:
-        once = _seconds(work, count)
-        if once > 0.005:
-            break
+    while _seconds(work, count) < 0.005:
         count *= 2
-    return min(_seconds(work, count) for _ in range(rounds)) / count
+    return count
 
 
 def _seconds(work: Callable[[], object], count: int) -> float:
@@ -139,13 +147,14 @@ def _growth() -> Growth:
     one, two = _line(2 * _MB), _line(4 * _MB)
     few, many = _arguments(10_000), _arguments(20_000)
 
-    def time(pieces: Sequence[bytes]) -> float:
-        return _least(partial(normalize, "openai-chat", pieces), 5)
+    def over(work: Sequence[bytes], reference: Sequence[bytes]) -> float:
+        first, second = _least([partial(normalize, "openai-chat", pieces) for pieces in (work, reference)], 5)
+        return round(first / second, 2)
 
     return Growth(
-        line_in_pieces=round(time(_cut(one, 4096)) / time([one]), 2),
-        line_doubled=round(time(_cut(two, 64)) / time(_cut(one, 64)), 2),
-        arguments_doubled=round(time(many) / time(few), 2),
+        line_in_pieces=over(_cut(one, 4096), [one]),
+        line_doubled=over(_cut(two, 64), _cut(one, 64)),
+        arguments_doubled=over(many, few),
     )
 
 
