@@ -9,10 +9,13 @@ from typing import Any
 
 import msgspec
 
-from schemas.chunks import FunctionCall
+from schemas.chunks import FunctionCallChunk
 from services.normalizer.argument_recovery import parsed_arguments, recovered_arguments
 from services.normalizer.events import ToolCallDelta
 from services.normalizer.unicode import clean, clean_json
+
+_call_chunk = FunctionCallChunk.__pydantic_validator__.validate_python
+"""Takes the call as a dict, so that one validation makes both: half of the time of two constructors."""
 
 
 @dataclass(slots=True)
@@ -27,7 +30,7 @@ class _Call:
 class FinishedCalls(msgspec.Struct, frozen=True):
     """`unreadable`: some call never got a name, or has arguments that are malformed and not merely cut off."""
 
-    calls: list[FunctionCall]
+    chunks: list[FunctionCallChunk]
     unreadable: bool
 
 
@@ -59,15 +62,15 @@ class ToolCalls:
         `complete`: the stream had its end mark, so a call without arguments has none. In a broken stream it may have
         lost them, and is marked as truncated.
         """
-        calls: list[FunctionCall] = []
+        chunks: list[FunctionCallChunk] = []
         unreadable = False
         for position, call in enumerate(self._calls.values()):
             raw = clean("".join(call.pieces))
             found = _arguments(raw, call.given, complete=complete)
             unreadable = unreadable or found is None or not call.name
             if call.name:
-                calls.append(_finished(call, position, raw, found or _Arguments({}, truncated=True)))
-        return FinishedCalls(calls, unreadable)
+                chunks.append(_finished(call, position, raw, found or _Arguments({}, truncated=True)))
+        return FinishedCalls(chunks, unreadable)
 
 
 def made_id(position: int) -> str:
@@ -80,15 +83,14 @@ class _Arguments(msgspec.Struct, frozen=True):
     truncated: bool
 
 
-def _finished(call: _Call, position: int, raw: str, found: _Arguments) -> FunctionCall:
-    return FunctionCall(
-        id=clean(call.id) or made_id(position),
-        name=clean(call.name),
-        args=found.args,
-        arguments_truncated=found.truncated,
-        raw_arguments=raw if found.truncated else None,
-        thought_signature=clean(call.signature) or None,
-    )
+def _finished(call: _Call, position: int, raw: str, found: _Arguments) -> FunctionCallChunk:
+    told: dict[str, Any] = {"id": clean(call.id) or made_id(position), "name": clean(call.name), "args": found.args}
+    if found.truncated:
+        told["arguments_truncated"] = True
+        told["raw_arguments"] = raw
+    if call.signature:
+        told["thought_signature"] = clean(call.signature)
+    return _call_chunk({"function_call": told})
 
 
 def _arguments(raw: str, given: dict[str, Any] | None, *, complete: bool) -> _Arguments | None:
