@@ -6,8 +6,9 @@ Azure adds `innererror`. The inner one is what happened, so its codes and words 
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from services.normalizer.decode import UNREADABLE, is_array, is_object
 
@@ -43,8 +44,7 @@ _NO_CODE = ("about:", "urn:", "http:", "https:")
 """How a problem type begins that is an address (RFC 9457, section 3.1.1), and no code to show."""
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(msgspec.Struct, frozen=True):
     """`codes` in the order in which they count, as the provider wrote them; `status` is the first that is an HTTP status.
 
     `error` is the innermost object with details such as Google's RetryInfo. `flagged`: it lists what a moderator found.
@@ -76,7 +76,7 @@ def said(root: dict[str, Any], depth: int = 0) -> Said:
         return Said(codes, deeper.status or _status(codes), deeper.message, deeper.error or error, deeper.flagged)
     metadata: Any = error.get("metadata")
     metadata = metadata if is_object(metadata) else {}
-    upstream = _upstream(metadata.get("raw"), depth + 1) if depth < _MAX_DEPTH else _NOTHING
+    upstream = _upstream(metadata["raw"], depth + 1) if "raw" in metadata and depth < _MAX_DEPTH else _NOTHING
     codes = _codes(error, root)
     message = _first_text(error) or _text_of(root.get("errors"))
     if isinstance(inner, str) and inner.strip() not in message:
@@ -124,13 +124,13 @@ def _nested(message: object) -> object:
 
 
 def _codes(error: dict[str, Any], root: dict[str, Any]) -> tuple[str, ...]:
-    found = [_word(error.get(key)) for key in _CODE_KEYS]
+    found = [_word(error[key]) for key in _CODE_KEYS if key in error]
     nested: Any = error.get("innererror")
     if is_object(nested):
         found.append(_word(nested.get("code")))
     found.extend(_reasons(error.get("details")))
     if error is not root:
-        found.extend(_word(root.get(key)) for key in _CODE_KEYS)
+        found += [_word(root[key]) for key in _CODE_KEYS if key in root]
     return tuple(dict.fromkeys(word for word in found if word))
 
 
@@ -159,7 +159,7 @@ def _word(value: object) -> str:
 
 
 def _first_text(error: dict[str, Any]) -> str:
-    texts = (_text_of(error.get(key)) for key in _TEXT_KEYS)
+    texts = (_text_of(error[key]) for key in _TEXT_KEYS if key in error)
     return next((text for text in texts if text), "")
 
 

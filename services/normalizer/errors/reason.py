@@ -7,6 +7,7 @@ from services.normalizer.errors.reasons import PASSING, RANK, Reason
 from services.normalizer.errors.words import over_quota, reason_of_words
 
 _CREDIT = frozenset[Reason](("balance", "affordability"))
+_ANY = frozenset[Reason](RANK)
 _OF_A_REQUEST = _CREDIT | frozenset[Reason](("context", "model", "plan", "content", "key"))
 _OF_AN_ACCESS = _CREDIT | frozenset[Reason](("model", "plan", "content"))
 _OF_A_LIMIT = _CREDIT | frozenset[Reason](("plan",))
@@ -30,7 +31,7 @@ def reason_of(words: Said, status: int | None, message: str, family: Family, *, 
     if coded is not None:
         return reason_of_words(message, _OF_AN_ACCESS if coded == "key" else _OF_A_LIMIT) or coded
     implied = next((FAMILY_WORDS[code] for code in map(str.lower, words.codes) if code in FAMILY_WORDS), None)
-    told = reason_of_words(message, frozenset(RANK))
+    told = reason_of_words(message, _ANY)
     if implied is None:
         return told or "request"
     if told in _OF_A_REQUEST or (told is not None and implied >= 500):

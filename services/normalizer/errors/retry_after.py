@@ -39,21 +39,22 @@ def retry_after_s(
     `headers` have lower-case names. `now` (aware) is when they came: without it a moment says nothing. `error` is the
     error object of a JSON body. `limited`: the answer is a rate limit.
     """
-    seconds = next(_asked(headers, now, error, limited=limited), None)
+    asked = _asked(headers, now, error, limited=limited)
+    seconds = next((one for one in asked if one is not None), None)
     return None if seconds is None else float(math.ceil(min(max(seconds, 0.0), MAX_RETRY_AFTER_S)))
 
 
-def _asked(headers: Mapping[str, str], now: datetime | None, error: object, *, limited: bool) -> Iterator[float]:
-    candidates = (
-        _number(headers.get("retry-after-ms"), scale=0.001),
-        _waits(headers.get("retry-after"), now),
-        _date(headers.get("retry-after"), now),
-        _iso(headers.get("retry-after"), now),
-        _retry_info(error),
-        _number(error.get("estimated_time")) if is_object(error) else None,
-        _renewed(headers, now, error) if limited else None,
-    )
-    return (seconds for seconds in candidates if seconds is not None)
+def _asked(headers: Mapping[str, str], now: datetime | None, error: object, *, limited: bool) -> Iterator[float | None]:
+    if headers:  # an error inside a stream has none
+        yield _number(headers.get("retry-after-ms"), scale=0.001)
+        yield _waits(headers.get("retry-after"), now)
+        yield _date(headers.get("retry-after"), now)
+        yield _iso(headers.get("retry-after"), now)
+    if is_object(error):
+        yield _retry_info(error)
+        yield _number(error.get("estimated_time"))
+    if limited:
+        yield _renewed(headers, now, error)
 
 
 def _number(value: object, scale: float = 1.0) -> float | None:
