@@ -33,6 +33,8 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
 def count(holder: object, key: str) -> int | None:
     """The whole number under a key, also written as a string; None when there is nothing of the kind."""
     value: Any = holder.get(key) if is_object(holder) else None
+    if value is None:
+        return None
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS:
         value = int(value)
     if type(value) is int:

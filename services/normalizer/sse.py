@@ -125,7 +125,7 @@ class SseParser:
 
     def close(self) -> SseEvent | None:
         """The event that the stream's end left without its blank line; it may be cut short."""
-        if self.overflowed:
+        if self.overflowed or self._is_between:
             return None
         out: list[SseEvent] = []
         self._take([(self._head or b"") + b"".join(self._tail)], out)

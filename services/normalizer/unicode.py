@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 _MAX_DEPTH = 100
+_MAX_PLAIN = 16
 
 
 def is_clean(text: str) -> bool:
@@ -35,7 +36,17 @@ def clean_json(value: Any, depth: int = _MAX_DEPTH) -> Any:
 
     Raises ValueError when the value is deeper or holds a number that JSON cannot write.
     """
-    return value if _is_fit(value) else _cleaned(value, depth)
+    return value if _is_plain(value) or _is_fit(value) else _cleaned(value, depth)
+
+
+def _is_plain(value: Any) -> bool:
+    """A small object of nothing but ASCII strings and whole numbers: this costs the same however long a string is."""
+    if not isinstance(value, dict) or len(value) > _MAX_PLAIN:  # pyright: ignore[reportUnknownArgumentType]
+        return False
+    for key, one in value.items():  # pyright: ignore[reportUnknownVariableType]
+        if not (key.isascii() and (type(one) is int or one is None or (type(one) is str and one.isascii()))):  # pyright: ignore
+            return False
+    return True
 
 
 def _is_fit(value: Any) -> bool:

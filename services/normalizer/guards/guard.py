@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from services.normalizer.events import Cut, EndMark, Event, Failed, TextDelta, ThinkingDelta, ToolCallDelta
+from services.normalizer.events import Cut, EndMark, Event, Failed, TextDelta, ThinkingDelta
 
 _ENDS = (EndMark, Failed, Cut)
 
@@ -11,12 +11,14 @@ _ENDS = (EndMark, Failed, Cut)
 class Guard(Protocol):
     """Reads one stream's events. Text may be held back, changed into thinking or a call; other events pass as they are.
 
+    Only text and thinking change what a guard does later.
+
     A guard that let one piece of thinking pass lets the next one pass too, and changes nothing by it.
     """
 
     @property
     def is_idle(self) -> bool:
-        """The next text, unless it is empty or has a `<`, would pass as it is and change nothing."""
+        """Nothing is held back, and the next text, unless it is empty or has a `<`, would pass and change nothing."""
         ...
 
     def read(self, event: Event, out: list[Event]) -> None:
@@ -47,8 +49,10 @@ class Guards:
             elif isinstance(event, ThinkingDelta):
                 if self._is_thinking:
                     return events
-            elif isinstance(event, ToolCallDelta):
+            elif not isinstance(event, _ENDS):
                 return events
+        if self._is_idle and _is_end_alone(events):
+            return events
         return self._read(events)
 
     def _read(self, events: list[Event]) -> list[Event]:
@@ -67,3 +71,13 @@ class Guards:
             events.append(end)
         self._is_idle = all(guard.is_idle for guard in self._guards)
         return events
+
+
+def _is_end_alone(events: list[Event]) -> bool:
+    """The stream ends, and says nothing before it that a guard would change."""
+    if not events or not isinstance(events[-1], _ENDS):
+        return False
+    for event in events:  # noqa: SIM110 - a generator's steps cost as much as the looks
+        if isinstance(event, (TextDelta, ThinkingDelta)):
+            return False
+    return True

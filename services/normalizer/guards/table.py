@@ -6,9 +6,10 @@ service, a server of the user's own. What repairs calls is for the last alone, w
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import count
+
+import msgspec
 
 from schemas.chunks import Dialect
 from schemas.prompts import KnownTool
@@ -19,16 +20,14 @@ from services.normalizer.guards.think_blocks import ThinkBlockContentStripper
 from services.normalizer.guards.verbatim_calls import VerbatimToolCallParser
 
 
-@dataclass(frozen=True, slots=True)
-class _Stream:
+class _Stream(msgspec.Struct, frozen=True):
     """What guards are made with. `slots`: of the calls that they find; the dialects' own begin at 0 and go up."""
 
     known_tools: Sequence[KnownTool]
     slots: Iterator[int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(msgspec.Struct, frozen=True):
     """`custom`: only for a custom provider. `tools`: only where there are known tools."""
 
     dialects: frozenset[Dialect]
