@@ -30,6 +30,9 @@ do this.
 
 ThoughtKind = Literal["summary", "raw"]
 
+_JsonObject = dict[str, SkipValidation[JsonValue]]
+"""An object that a JSON reader made, so that a look at each of its values would find nothing: 0.8 us for a part's two."""
+
 
 class ThoughtLogEntry(Model):
     """A piece of the model's reasoning: its own words (`raw`) or the provider's abridgement (`summary`).
@@ -55,7 +58,7 @@ class Usage(Model):
     cache_write_tokens: int | None = None
     reasoning_tokens: int | None = None
     total_tokens: int | None = None
-    raw: dict[str, SkipValidation[JsonValue]] | None = None
+    raw: _JsonObject | None = None
 
 
 class FunctionCall(Model):
@@ -69,7 +72,7 @@ class FunctionCall(Model):
 
     id: str
     name: str
-    args: dict[str, JsonValue]
+    args: _JsonObject
     arguments_truncated: bool = False
     raw_arguments: str | None = None
     thought_signature: str | None = None
@@ -123,7 +126,7 @@ class DoneMetadata(Model):
     model: str | None = None
     response_id: str | None = None
     stopped: bool = False
-    replay: tuple[dict[str, JsonValue], ...] = ()
+    replay: tuple[_JsonObject, ...] = ()
     thought_signature: str | None = None
     server_tool_calls: tuple[ServerToolCall, ...] = ()
 

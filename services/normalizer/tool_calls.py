@@ -4,6 +4,7 @@ Nothing is guessed. Of arguments that were cut off, the entries that came in ful
 JSON object, none. Both are handed on as the text they were, too, and marked as truncated, so that nobody runs them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,8 +31,11 @@ class _Call:
 class FinishedCalls(msgspec.Struct, frozen=True):
     """`unreadable`: some call never got a name, or has arguments that are malformed and not merely cut off."""
 
-    chunks: list[FunctionCallChunk]
+    chunks: Sequence[FunctionCallChunk]
     unreadable: bool
+
+
+_NO_CALLS = FinishedCalls((), unreadable=False)
 
 
 class ToolCalls:
@@ -62,6 +66,8 @@ class ToolCalls:
         `complete`: the stream had its end mark, so a call without arguments has none. In a broken stream it may have
         lost them, and is marked as truncated.
         """
+        if not self._calls:
+            return _NO_CALLS
         chunks: list[FunctionCallChunk] = []
         unreadable = False
         for position, call in enumerate(self._calls.values()):

@@ -161,7 +161,7 @@ def _report(usage: dict[str, Any]) -> UsageReport:
     """`input_tokens` has what was written to the cache and read from it, which the provider counts apart."""
     fresh, given = count(usage, "input_tokens"), count(usage, "output_tokens")
     written, read = count(usage, "cache_creation_input_tokens"), count(usage, "cache_read_input_tokens")
-    counted = any(number is not None for number in (fresh, written, read))
+    counted = not (fresh is None and written is None and read is None)
     taken = (fresh or 0) + (written or 0) + (read or 0) if counted else None
     return UsageReport(
         input_tokens=taken,

@@ -164,7 +164,7 @@ def _report(raw: msgspec.Raw) -> UsageReport | None:
         return None
     prompt, tool_use = count(usage, "promptTokenCount"), count(usage, "toolUsePromptTokenCount")
     written, thoughts = count(usage, "candidatesTokenCount"), count(usage, "thoughtsTokenCount")
-    counted = any(number is not None for number in (prompt, tool_use, written, thoughts))
+    counted = not (prompt is None and tool_use is None and written is None and thoughts is None)
     return UsageReport(
         input_tokens=(prompt or 0) + (tool_use or 0) if counted else None,
         output_tokens=(written or 0) + (thoughts or 0) if counted else None,
