@@ -46,7 +46,7 @@ def test_who_reads_and_writes_is_told_by_service() -> None:
     topics = load_topics()
 
     assert "raw" in topics.written_by("provider")
-    assert topics.read_by("normalizer") == ("raw",)
+    assert topics.read_by("context") == ("generations",)
 
 
 @pytest.mark.parametrize(
