@@ -79,7 +79,7 @@ async def test_a_member_of_a_real_group_is_confirmed_again_and_again_until_it_le
 ) -> None:
     member = await cluster.member(notebook())
     assert member.reader.heartbeat_age_s() == inf
-    await member.feed.assigned_once.wait()
+    await member.feed.served_once.wait()
     for _ in range(2):
         seen_s = asyncio.get_running_loop().time()
         # Only a request that was sent after `seen_s` can be younger than the time that has passed since.
