@@ -37,9 +37,12 @@ async def read_recent(log: Log, watermarks: Watermarks, *, now_ms: int, shard_id
         if shard_of(guild_id, shard_count) == shard_id:
             watermarks.saw(int(told.channel_id), guild_id, int(told.message_id), addressed=True)
 
+    tails = (
+        log.tail("generations", since_ms=now_ms - GENERATIONS_MS, on_record=note),
+        log.tail("inbox", since_ms=now_ms - INBOX_MS, on_record=note),
+    )
     async with asyncio.timeout(_WITHIN_S):
-        for topic, since_ms in (("generations", now_ms - GENERATIONS_MS), ("inbox", now_ms - INBOX_MS)):
-            tail = log.tail(topic, since_ms=since_ms, on_record=note)
+        for tail in tails:
             await tail.start()
             try:
                 await tail.caught_up()

@@ -15,28 +15,35 @@ GUILD_OF_SHARD_1 = 1 << 22
 NOW_MS = 1_800_000_000_000
 
 
-class Topics:
-    """Topics that hold some records; keeps what it was asked for."""
+class Tail:
+    """One topic's tail, which is at the end as soon as it has started."""
 
-    def __init__(self, records: list[LogRecord]) -> None:
-        self._records = records
-        self.since_ms: dict[str, int] = {}
-        self.open = 0
-
-    def tail(self, topic: str, *, since_ms: int, on_record: Callable[[LogRecord], None]) -> "Topics":
-        self.since_ms[topic], self._topic, self._on_record = since_ms, topic, on_record
-        return self
+    def __init__(self, topics: "Topics", topic: str, on_record: Callable[[LogRecord], None]) -> None:
+        self._topics, self._topic, self._on_record = topics, topic, on_record
 
     async def start(self) -> None:
-        self.open += 1
-        for record in self._records:
+        self._topics.open += 1
+        for record in self._topics.records:
             if record.topic == self._topic:
                 self._on_record(record)
 
     async def caught_up(self) -> None: ...
 
     async def stop(self) -> None:
-        self.open -= 1
+        self._topics.open -= 1
+
+
+class Topics:
+    """Topics that hold some records; keeps what it was asked for."""
+
+    def __init__(self, records: list[LogRecord]) -> None:
+        self.records = records
+        self.since_ms: dict[str, int] = {}
+        self.open = 0
+
+    def tail(self, topic: str, *, since_ms: int, on_record: Callable[[LogRecord], None]) -> Tail:
+        self.since_ms[topic] = since_ms
+        return Tail(self, topic, on_record)
 
 
 def received(channel: int, message: int, guild: int | None) -> LogRecord:
