@@ -137,7 +137,10 @@ async def test_a_process_that_is_started_again_in_its_slot_has_its_partitions_be
     first, other = notebook(), notebook()
     one = await cluster.member(first, instance="reader-0", exclusive_instance=True)
     two = await cluster.member(other, instance="reader-1", exclusive_instance=True)
-    await first.until(lambda: one.feed._owned and two.feed._owned and len(one.feed._owned) < PARTITIONS)
+    async with asyncio.timeout(30):
+        # Both sides must have their part, and neither's notebook tells of the other's.
+        while not (one.feed._owned and two.feed._owned and len(one.feed._owned) < PARTITIONS):
+            await asyncio.sleep(0.01)
     held = set(one.feed._owned)
     dropped = list(other.dropped_partitions)
     await one.crash(leave=False)
