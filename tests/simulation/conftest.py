@@ -91,7 +91,7 @@ BUGS = [
     Bug("act without claim", _act_without_claim),
     Bug("kept after eviction", _kept_after_eviction),
     Bug("stop by local clock", _stop_by_local_clock, 53, frozenset({"skew"})),
-    Bug("last snapshot instead of highest", _last_snapshot, 385),
+    Bug("last snapshot instead of highest", _last_snapshot, 96, frozenset({"sigstop"})),
     Bug("a retry beside a live stream", _retry_beside_a_live_stream, 51),
 ]
 
