@@ -31,9 +31,6 @@ def run(
       ODRADEK_INSTANCE=delivery-0 ODRADEK_HTTP_PORT=9100 odradek worker delivery
     """
     import importlib
-    import tempfile
-    from os import getuid
-    from pathlib import Path
 
     import uvloop
 
@@ -41,8 +38,9 @@ def run(
     from services.runtime.assembly import WorkerSpec
     from services.runtime.logs import configure_logs
     from services.runtime.process import name_instance, run_worker
+    from services.runtime.slots import lock_folder
 
     settings = load_settings(kafka=kafka, prefix=prefix, instance=instance, http_port=http_port)
     configure_logs(settings, service=name, instance=name_instance(settings, name))
     spec: WorkerSpec = importlib.import_module(f"services.{name}.worker").SPEC
-    uvloop.run(run_worker(spec, settings, run_dir=Path(tempfile.gettempdir()) / f"odradek-{getuid()}" / "slots"))
+    uvloop.run(run_worker(spec, settings, run_dir=lock_folder()))

@@ -254,7 +254,6 @@ class Feed:
         if resumes and partition.unprocessed <= self._max_unprocessed // 2:
             partition.paused = False
             self._reader.resume(partition.number)
-        await self._step.breathe()
 
     def _bury(self, inbound: Inbound, facts: Facts | None, reason: str, message: str) -> None:
         record = inbound.record

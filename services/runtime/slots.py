@@ -6,9 +6,15 @@ machines a StatefulSet gives the same guarantee.
 
 import fcntl
 import os
+import tempfile
 from pathlib import Path
 
 from services.runtime.errors import ConfigurationError
+
+
+def lock_folder() -> Path:
+    """Where this user's processes keep their locks; two that look in different places do not see each other."""
+    return Path(tempfile.gettempdir()) / f"odradek-{os.getuid()}" / "slots"
 
 
 class Slot:

@@ -5,7 +5,6 @@ commit. Of several snapshots the one with the highest settled offset counts, nev
 stands behind its successor's.
 """
 
-import asyncio
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -15,11 +14,10 @@ from schemas.errors import BadRecord, UnknownRecordType
 from schemas.registry import decode
 from services.runtime.log import Log, LogRecord
 from services.runtime.logs import get_logger
+from services.runtime.loop_step import LoopStep
 
 log = get_logger("snapshots")
 TOPIC = "channels"
-_BREATH = 500
-"""Records after which others have their turn: what one fetch brings takes long enough to miss heartbeats."""
 
 Restored = TypeVar("Restored")
 
@@ -44,7 +42,7 @@ async def load_snapshots(
     best: dict[str, Loaded[Restored]] = {}
     refused: dict[str, tuple[int, str]] = {}
     last: dict[str, int | None] = {}
-    count = 0
+    step = LoopStep()
     async for record in read.read_to_end(TOPIC, partitions):
         if record.value is None:
             continue
@@ -63,9 +61,7 @@ async def load_snapshots(
             except BadRecord as error:
                 last[channel] = None
                 refused[channel] = max(refused.get(channel, (-1, "")), (snapshot.settled, str(error)))
-        count += 1
-        if count % _BREATH == 0:
-            await asyncio.sleep(0)
+        await step.breathe()
     for channel, (settled, detail) in refused.items():
         known = best.get(channel)
         if known is None or known.settled < settled:

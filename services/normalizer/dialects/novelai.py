@@ -11,10 +11,11 @@ from typing import Any
 import msgspec
 
 from schemas.chunks import FinishReason
-from services.normalizer.decode import PayloadDecoder, count, is_object
+from services.normalizer.decode import PayloadDecoder, is_object
+from services.normalizer.dialects.chat_usage import usage_report
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.errors.families import Family
-from services.normalizer.events import EndMark, Event, Finish, Start, TextDelta, UsageReport
+from services.normalizer.events import EndMark, Event, Finish, Start, TextDelta
 from services.normalizer.sse import SseEvent
 
 _FINISHES: dict[str, FinishReason] = {"stop": "stop", "length": "length", "content_filter": "content_filter"}
@@ -78,7 +79,5 @@ class NovelAI:
 
     def close(self, out: list[Event]) -> None:
         """Append the usage."""
-        usage = self._usage
-        if usage is not None:
-            taken, given = count(usage, "prompt_tokens"), count(usage, "completion_tokens")
-            out.append(UsageReport(taken, given, total_tokens=count(usage, "total_tokens"), raw=usage))
+        if self._usage is not None:
+            out.append(usage_report(self._usage))

@@ -15,7 +15,7 @@ from services.sandbox.chaos.recovery import recoveries
 from services.sandbox.chaos.rest import EndedTurns, wait_for_rest
 from services.sandbox.chaos.scenarios.scenario import Figures, Run, Scenario
 from services.sandbox.chaos.scenarios.table import SCENARIOS
-from services.sandbox.chaos.slots import Slots
+from services.sandbox.chaos.slots import KINDS, Slots
 from services.sandbox.chaos.stage import Stage, open_stage
 from services.sandbox.chaos.wishes import Wishes
 from services.sandbox.checking.checks import check
@@ -23,7 +23,6 @@ from services.sandbox.checking.history import History, Violation
 from services.sandbox.checking.index import Index
 
 Say = Callable[[str], None]
-KINDS = ("orchestrator", "context", "provider", "normalizer", "delivery", "gateway")
 READY_WITHIN_S = 120.0
 REST_WITHIN_S = 120.0
 END_WITHIN_S = 6.0

@@ -5,11 +5,8 @@
 
 import importlib
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
-from os import getuid
-from pathlib import Path
 
 import uvloop
 
@@ -21,6 +18,7 @@ from services.runtime.handler import Handler
 from services.runtime.logs import configure_logs
 from services.runtime.process import name_instance, run_worker
 from services.runtime.settings import Settings
+from services.runtime.slots import lock_folder
 
 PRESENT, NEXT = max(RULES), max(RULES) + 1
 NEXT_RULES: RulesByVersion = {**RULES, NEXT: Rules(segment_limit=70, line_group=30)}
@@ -47,8 +45,7 @@ def main(arguments: Sequence[str]) -> None:
     (kind,) = arguments
     settings = Settings()  # pyright: ignore[reportCallIssue]
     configure_logs(settings, service=kind, instance=name_instance(settings, kind))
-    run_dir = Path(tempfile.gettempdir()) / f"odradek-{getuid()}" / "slots"
-    uvloop.run(run_worker(spec_of(kind), settings, run_dir=run_dir))
+    uvloop.run(run_worker(spec_of(kind), settings, run_dir=lock_folder()))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,9 @@ from services.sandbox.brokers.orphans import dying_with_parent
 from services.sandbox.brokers.ports import free_port
 from services.sandbox.chaos.clock import RunClock
 
+KINDS = ("orchestrator", "context", "provider", "normalizer", "delivery", "gateway")
+"""Of workers; a run has some processes of each."""
+
 RESTART_S = 0.5
 _POLL_S = 0.05
 

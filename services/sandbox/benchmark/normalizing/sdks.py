@@ -68,14 +68,19 @@ class _Web:
         self.client = httpx2.Client(transport=httpx2.MockTransport(answer))
 
 
-def _openai_chat() -> Read:
+def _openai() -> tuple[_Web, Any]:
     import openai
-    from openai.lib.streaming.chat import ChatCompletionStreamState
 
     web = _Web()
-    client: Any = openai.OpenAI(
+    return web, openai.OpenAI(
         api_key="none", base_url="http://replay.invalid/v1", max_retries=0, http_client=web.client
     )
+
+
+def _openai_chat() -> Read:
+    from openai.lib.streaming.chat import ChatCompletionStreamState
+
+    web, client = _openai()
 
     def read(pieces: tuple[bytes, ...]) -> object:
         web.pieces = pieces
@@ -93,12 +98,7 @@ def _openai_chat() -> Read:
 
 
 def _openai_responses() -> Read:
-    import openai
-
-    web = _Web()
-    client: Any = openai.OpenAI(
-        api_key="none", base_url="http://replay.invalid/v1", max_retries=0, http_client=web.client
-    )
+    web, client = _openai()
 
     def read(pieces: tuple[bytes, ...]) -> object:
         web.pieces = pieces

@@ -1,9 +1,8 @@
 """`broker-away`: the only broker is killed and stays away, while twenty turns stream."""
 
 from services.sandbox.chaos.outages.outage import Outage
+from services.sandbox.chaos.slots import KINDS
 from services.sandbox.chaos.stage import Stage
-
-EVERYBODY = frozenset({"orchestrator", "context", "provider", "normalizer", "delivery", "gateway"})
 
 
 async def _kill(stage: Stage) -> None:
@@ -22,6 +21,6 @@ BROKER_AWAY = Outage(
     away_s=10.0,
     begin=_kill,
     end=_restart,
-    tells=EVERYBODY,
+    tells=frozenset(KINDS),
     broker=True,
 ).kind()

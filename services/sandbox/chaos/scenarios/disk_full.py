@@ -5,7 +5,7 @@ the scenario needs root.
 """
 
 from services.sandbox.chaos.outages.outage import Outage
-from services.sandbox.chaos.scenarios.broker_away import EVERYBODY
+from services.sandbox.chaos.slots import KINDS
 from services.sandbox.chaos.stage import Stage
 
 
@@ -26,7 +26,7 @@ DISK_FULL = Outage(
     away_s=30.0,
     begin=_fill,
     end=_make_space,
-    tells=EVERYBODY,
+    tells=frozenset(KINDS),
     broker=True,
     disk_mib=256,
 ).kind()
