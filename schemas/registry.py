@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from typing import cast
+from typing import TypeVar, cast
 
 from pydantic import ValidationError
 
@@ -10,7 +10,7 @@ from schemas.base import Record
 from schemas.channels import ChannelSnapshot
 from schemas.claims import Alive, Claimed, Closed
 from schemas.deliveries import Cancel, ClearStopButton, SendText, Typing
-from schemas.errors import InvalidValue, NewerVersion, UnknownRecordType
+from schemas.errors import BadRecord, InvalidValue, NewerVersion, UnknownRecordType
 from schemas.generations import GenerationRequested
 from schemas.headers import Facts, HeaderReader
 from schemas.inbox import ChunkBatch, DeliveryReceipt, GenerationFailed, MessageReceived, TimerFired
@@ -18,6 +18,8 @@ from schemas.prompts import ProviderRequest
 from schemas.stops import StopRequested, TurnInterrupted
 from schemas.turns import TurnFinished
 from schemas.upcasters import JsonObject, upcast
+
+RecordT = TypeVar("RecordT", bound=Record)
 
 RECORD_TYPES: dict[str, type[Record]] = {
     model.__name__: model
@@ -72,6 +74,22 @@ def decode(headers: Iterable[tuple[str, bytes | None]], value: bytes | None) -> 
         return facts, model.model_validate(upcast(facts.type, facts.version, model.version, _json_object(facts, value)))
     except ValidationError as error:
         raise InvalidValue(f"{facts.type} does not fit its schema: {_places(error)}") from error
+
+
+def decode_any(
+    headers: Iterable[tuple[str, bytes | None]], value: bytes | None, *models: type[RecordT]
+) -> RecordT | None:
+    """The record if it is one of `models`, for whoever looks for these in another's topic.
+
+    None for all others, which are not decoded, and for what cannot be read: the topic's own reader puts it aside.
+    """
+    try:
+        if HeaderReader(headers).text("type") not in {model.__name__ for model in models}:
+            return None
+        _, record = decode(headers, value)
+    except BadRecord:
+        return None
+    return record if isinstance(record, models) else None
 
 
 def _json_object(facts: Facts, value: bytes) -> JsonObject:

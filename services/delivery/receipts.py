@@ -13,11 +13,9 @@ import asyncio
 from collections.abc import Collection
 
 from schemas.discord import created_ms
-from schemas.errors import BadRecord
-from schemas.headers import HeaderReader
 from schemas.identities import message_of_turn
 from schemas.inbox import DeliveryReceipt
-from schemas.registry import decode
+from schemas.registry import decode_any
 from services.delivery.memory import Outcomes
 from services.runtime.log import Log, LogRecord
 
@@ -48,13 +46,8 @@ class Receipts:
         return True
 
     def _take(self, record: LogRecord) -> None:
-        try:
-            if HeaderReader(record.headers).text("type") != DeliveryReceipt.__name__:
-                return
-            _, receipt = decode(record.headers, record.value)
-        except BadRecord:
-            return  # the orchestrator's to put aside
-        if isinstance(receipt, DeliveryReceipt) and self._outcomes.get(receipt.turn, receipt.sequence) is None:
+        receipt = decode_any(record.headers, record.value, DeliveryReceipt)
+        if receipt is not None and self._outcomes.get(receipt.turn, receipt.sequence) is None:
             self._outcomes.put(receipt.turn, receipt.sequence, receipt.outcome)
 
     def forget(self, partitions: Collection[int]) -> None:

@@ -7,31 +7,23 @@ generation yet is young, and is found at the end of `inbox`.
 
 import asyncio
 
-from schemas.errors import BadRecord
 from schemas.generations import GenerationRequested
-from schemas.headers import HeaderReader
 from schemas.inbox import MessageReceived
-from schemas.registry import decode
+from schemas.registry import decode_any
 from services.gateway.watermarks import Watermarks, shard_of
 from services.runtime.log import Log, LogRecord
 
 GENERATIONS_MS = 15 * 60_000
 INBOX_MS = 60_000
 _WITHIN_S = 60.0
-_TYPES = {MessageReceived.__name__, GenerationRequested.__name__}
 
 
 async def read_recent(log: Log, watermarks: Watermarks, *, now_ms: int, shard_id: int, shard_count: int) -> None:
     """Set the watermarks of the shard's channels from the last minutes of the log; raises TimeoutError."""
 
     def note(record: LogRecord) -> None:
-        try:
-            if HeaderReader(record.headers).text("type") not in _TYPES:
-                return
-            _, told = decode(record.headers, record.value)
-        except BadRecord:
-            return  # the topic's reader sees to it that it is told of
-        if not isinstance(told, MessageReceived | GenerationRequested):
+        told = decode_any(record.headers, record.value, MessageReceived, GenerationRequested)
+        if told is None:
             return
         guild_id = None if told.guild_id is None else int(told.guild_id)
         if shard_of(guild_id, shard_count) == shard_id:

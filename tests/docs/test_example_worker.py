@@ -1,10 +1,7 @@
 """The worker that docs/writing-a-worker.md explains, run on a real broker."""
 
 import asyncio
-import importlib.util
-import sys
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -22,21 +19,14 @@ from services.runtime.log import LogRecord, NewRecord
 from services.runtime.outputs import bare, output
 from services.runtime.settings import Settings
 
-ROOT = Path(__file__).parent.parent.parent
 PATIENCE_S = 30.0
 CHANNEL = "77"
 
 
 @pytest.fixture(scope="session")
-def example() -> ModuleType:
+def example(load_example: Callable[[str], ModuleType]) -> ModuleType:
     """The module; a session's, since its metric can be registered once."""
-    spec = importlib.util.spec_from_file_location("pace_worker", ROOT / "docs/examples/pace_worker.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_example("pace_worker")
 
 
 def with_paces() -> Topics:

@@ -1,12 +1,12 @@
 """The page about new providers: its example dialect runs as the page says, and its figures and lists are true."""
 
 import doctest
-import importlib.util
 import itertools
 import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, cast
@@ -33,21 +33,11 @@ ENDS = (EndOfFile(), ConnectionReset(), Stopped())
 NAME: Any = "wordline"
 
 
-def loaded(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(autouse=True, scope="module")
-def rows() -> Any:
+def rows(load_example: Callable[[str], ModuleType]) -> Any:
     """The rows that the page has one write: the dialect's, its errors' and its provider's."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(cast(Any, DIALECTS), NAME, loaded("wordline").Wordline)
+        patch.setitem(cast(Any, DIALECTS), NAME, load_example("wordline").Wordline)
         patch.setitem(cast(Any, families._BY_DIALECT), NAME, families.OPENAI)
         patch.setitem(normalize_report.PROVIDERS, NAME, NAME)
         patch.setattr(normalize_report, "Dialect", Literal["wordline"])
@@ -130,8 +120,8 @@ def test_an_error_in_the_examples_stream_has_the_reason_that_its_code_says() -> 
     assert (error.type, error.code, error.retryable) == ("provider_overloaded", "overloaded", True)
 
 
-def test_the_example_is_a_dialect_as_the_protocol_says() -> None:
-    dialect: StreamDialect = loaded("wordline").Wordline(families.OPENAI)
+def test_the_example_is_a_dialect_as_the_protocol_says(load_example: Callable[[str], ModuleType]) -> None:
+    dialect: StreamDialect = load_example("wordline").Wordline(families.OPENAI)
     out: list[Any] = []
     dialect.read(SseEvent(b"", b'end "full"'), out)
     assert (dialect.finished, [type(event).__name__ for event in out]) == (True, ["Finish"])
