@@ -10,18 +10,20 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from schemas.chunks import Dialect
-from services.context.strict_chat import (
-    OPENING,
-    alternate,
+from services.catalog.strict_flags import (
     api_family,
-    enables_prefix_completion,
-    enforces_alternation,
-    mark_prefix,
     offered_chat_compat_flags,
     provider_requires_alternation,
     provider_requires_prefix_completion,
 )
-from services.context.target import ModelFacts, ProviderName, Target
+from services.catalog.target import ModelFacts, ProviderName, Target
+from services.context.strict_chat import (
+    OPENING,
+    alternate,
+    enables_prefix_completion,
+    enforces_alternation,
+    mark_prefix,
+)
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
 CALLS: Any = [{"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}]
