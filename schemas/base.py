@@ -18,6 +18,14 @@ Sequence = Annotated[int, Field(ge=0)]
 """Position of an output within its generation or turn, from 0; readers take only the last one seen + 1."""
 
 
+def is_absent(value: object) -> bool:
+    """For `Field(exclude_if=is_absent)`: a field that came later is not written where it says nothing.
+
+    So a record that code of before wrote is written again by newer code byte for byte.
+    """
+    return value is None
+
+
 class Model(BaseModel):
     """A frozen value inside a record; unknown fields are ignored, so that old readers stand additions."""
 

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from schemas.base import GenerationNumber, Record, Snowflake, TurnId
+from schemas.attempts import AttemptPlan
+from schemas.base import GenerationNumber, Record, Snowflake, TurnId, is_absent
 from schemas.inbox import Author
 
 
@@ -12,7 +13,8 @@ class GenerationRequested(Record):
     """One provider call of a turn, to be assembled.
 
     `emitted` is the text that earlier generations of the turn have shown, of more than 64 KiB its last part: the call
-    continues after it. `why` says what led to this generation: the turn's start, or the end of the one before.
+    continues after it. `why` is `lost` where the one before was, else `first`; `attempt` says more, and is there from
+    rules version 3 on.
     """
 
     channel_id: Snowflake
@@ -29,3 +31,4 @@ class GenerationRequested(Record):
         Field(gt=0, description="how long the orchestrator waits for the generation's end, from its event on, in ms"),
     ]
     rules_version: Annotated[int, Field(ge=1, description="the stamp of the turn's message")] = 1
+    attempt: AttemptPlan | None = Field(default=None, exclude_if=is_absent)

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from schemas.base import GenerationNumber, Model, Record, Sequence, Snowflake, TurnId
+from schemas.attempts import AttemptFacts
+from schemas.base import GenerationNumber, Model, Record, Sequence, Snowflake, TurnId, is_absent
 from schemas.chunks import ProcessedChunk, ProviderError
 
 
@@ -70,7 +71,8 @@ class MessageReceived(Record):
 class ChunkBatch(Record):
     """What one raw record became, an empty batch included, so that sequences have no gap.
 
-    `sequence` is that of the raw record. `end` is set on the batch of the raw end and says how the stream ended.
+    `sequence` is that of the raw record. `end` is set on the batch of the raw end and says how the stream ended. With it
+    come `attempt`, what the call used, and `http_status`, if its prompt told the former and its holder wrote the end.
     """
 
     turn: TurnId
@@ -79,14 +81,20 @@ class ChunkBatch(Record):
     instance: str
     chunks: tuple[ProcessedChunk, ...]
     end: str | None = None
+    attempt: AttemptFacts | None = Field(default=None, exclude_if=is_absent)
+    http_status: int | None = Field(default=None, exclude_if=is_absent)
 
 
 class GenerationFailed(Record):
-    """No provider call was made for the generation: its context or its prompt could not be made or sent."""
+    """No provider call was made for the generation: its context or its prompt could not be made or sent.
+
+    `attempt` is set by whoever held the claim of a call that could not be made: another key or model may do.
+    """
 
     turn: TurnId
     generation: GenerationNumber
     error: ProviderError
+    attempt: AttemptFacts | None = Field(default=None, exclude_if=is_absent)
 
 
 class Sent(Model):
@@ -126,7 +134,8 @@ class TimerFired(Record):
     """A deadline's time has come, by the writer's clock; the fold ignores one whose append time lies before `due_ms`.
 
     `armed_by` is the inbox offset of the event that armed the timer; `due_ms` is that event's append time plus the
-    timer's length, in milliseconds since 1970.
+    timer's length, in milliseconds since 1970. The timer of a generation that was not asked for yet ends the pause
+    before it.
     """
 
     turn: TurnId

@@ -4,7 +4,8 @@ from typing import Annotated, Literal, cast
 
 from pydantic import Field, JsonValue
 
-from schemas.base import GenerationNumber, Model, Record, Snowflake, TurnId
+from schemas.attempts import AttemptFacts
+from schemas.base import GenerationNumber, Model, Record, Snowflake, TurnId, is_absent
 from schemas.chunks import Dialect
 
 
@@ -61,3 +62,4 @@ class ProviderRequest(Record):
     ttl_ms: Annotated[int, Field(gt=0)] = 240_000
     deadlines: StreamDeadlines = StreamDeadlines()
     rules_version: Annotated[int, Field(ge=1, description="the stamp of the turn's message, for raw")] = 1
+    attempt: AttemptFacts | None = Field(default=None, exclude_if=is_absent, description="what the call uses, for raw")

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
+from schemas.attempts import AttemptFacts
 from schemas.base import TURN_LENGTH
 from schemas.chunks import Dialect
 from schemas.errors import HeaderInvalid, NewerVersion, UnknownRecordType
@@ -107,7 +108,8 @@ class RawEnd:
     """The end of a stream. `sequence` is the last slice's + 1, or None where it was declared lost by another.
 
     `detail` is a short reason for people, without secrets. `retry_after` is the provider's header as it came.
-    `retry_hints` are those of RETRY_HEADERS that came with it.
+    `retry_hints` are those of RETRY_HEADERS that came with it. `attempt` is the request's, if the stream's holder wrote
+    the end.
     """
 
     origin: RawOrigin
@@ -117,6 +119,7 @@ class RawEnd:
     retry_after: str | None = None
     detail: str | None = None
     retry_hints: tuple[tuple[str, str], ...] = ()
+    attempt: AttemptFacts | None = None
 
     def headers(self) -> Headers:
         """The headers that are particular to ends; the common facts are added by the writer."""
@@ -127,6 +130,7 @@ class RawEnd:
             ("retry-after", self.retry_after),
             ("detail", self.detail),
             *((f"{_ANSWER}{name}", value) for name, value in self.retry_hints),
+            ("attempt", None if self.attempt is None else self.attempt.model_dump_json()),
         ]
         return tuple((name, value.encode()) for name, value in own if value is not None)
 
@@ -176,6 +180,7 @@ def parse_raw(reader: HeaderReader) -> RawSlice | RawEnd:
         retry_hints=tuple(
             (name, value) for name in RETRY_HEADERS if (value := reader.text(f"{_ANSWER}{name}")) is not None
         ),
+        attempt=_attempt(reader.text("attempt")),
     )
 
 
@@ -187,6 +192,15 @@ def _origin_headers(origin: RawOrigin) -> list[tuple[str, str]]:
         ("rules", str(origin.rules_version)),
     ]
     return [*own, ("provider", origin.provider)] if origin.provider else own
+
+
+def _attempt(text: str | None) -> AttemptFacts | None:
+    if text is None:
+        return None
+    try:
+        return AttemptFacts.model_validate_json(text)
+    except ValidationError as error:
+        raise HeaderInvalid("header 'attempt' does not hold the facts of one") from error
 
 
 def _tools(text: str | None) -> tuple[KnownTool, ...]:

@@ -1,19 +1,21 @@
 """The context worker: generations in, prompts out."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 
+from schemas.attempts import NO_ATTEMPT_LEFT, Chosen
 from schemas.chunks import ProviderError
 from schemas.errors import UnknownRecordType
 from schemas.generations import GenerationRequested
 from schemas.headers import Facts
 from schemas.registry import decode
+from services.context.choosing import choose
 from services.context.context import assemble
 from services.context.discord_history import DiscordHistory
 from services.context.history import History, HistoryClosed, HistoryMessage
 from services.context.metrics import HISTORY, SUPERSEDED, UNUSABLE, WITHOUT_HISTORY
 from services.context.newest import Newest
-from services.context.prompting import prompt
+from services.context.prompting import candidates, prompt
 from services.runtime.assembly import Context, WorkerSpec
 from services.runtime.discord import RestSession
 from services.runtime.errors import ConfigurationError
@@ -33,13 +35,27 @@ HISTORY_EVERY_S = 0.5
 https://discord.com/developers/docs/topics/rate-limits#global-rate-limit
 """
 
+_NOTHING_LEFT = ProviderError(
+    type="api_error",
+    code=NO_ATTEMPT_LEFT,
+    message="There is no further key or model to try.",
+    retryable=False,
+)
+
 
 class Prompter:
     """Handles generations. It keeps which of those that wait is the newest of its channel, and who was read lately."""
 
-    def __init__(self, settings: Settings, history: History) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        history: History,
+        known: Callable[[Settings], Sequence[Chosen]] = candidates,
+    ) -> None:
+        """`known`: the models and keys that there are, in the order of preference."""
         self._settings = settings
         self._history = history
+        self._known = known
         self._newest = Newest()
         self._pace = Pace(burst=HISTORIES_AT_ONCE, every_s=HISTORY_EVERY_S)
 
@@ -58,9 +74,13 @@ class Prompter:
             return
         self._pace.took(request.channel_id, loop.time())
         bot_id = self._history.bot_id()
-        history = await self._before(request)
         try:
-            made = prompt(self._settings, request, assemble(self._settings, request, history, bot_id))
+            chosen = choose(request.attempt, self._known(self._settings))
+            if chosen is None:
+                _fail(inbound, _NOTHING_LEFT)
+                return
+            history = await self._before(request)
+            made = prompt(self._settings, request, assemble(self._settings, request, history, bot_id), chosen)
         except ConfigurationError as error:
             UNUSABLE.inc()
             log.error(
@@ -68,9 +88,7 @@ class Prompter:
                 turn=request.turn, generation=request.generation, problem=str(error), remedy=error.remedy,
             )  # fmt: skip
             message = f"{error}. {error.remedy}".strip()
-            failure = ProviderError(type="api_error", code="configuration", message=message, retryable=False)
-            for failed in generation_failed("context", inbound.record, inbound.facts, failure):
-                inbound.emit(failed)
+            _fail(inbound, ProviderError(type="api_error", code="configuration", message=message, retryable=False))
             return
         inbound.emit(
             output(
@@ -115,6 +133,11 @@ class Prompter:
     def refuse(self, record: LogRecord, facts: Facts | None, reason: str, message: str) -> list[NewRecord]:
         """End a generation that could not be handled."""
         return refused("context", record, facts, reason, message)
+
+
+def _fail(inbound: Inbound, error: ProviderError) -> None:
+    for failed in generation_failed("context", inbound.record, inbound.facts, error):
+        inbound.emit(failed)
 
 
 async def build(context: Context) -> Handler:

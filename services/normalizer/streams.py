@@ -164,6 +164,8 @@ class Streams(Generic[Kept]):
             instance=stream.instance,
             chunks=chunks,
             end=raw.ending if whole else "lost",
+            attempt=raw.attempt,
+            http_status=None if raw.attempt is None else raw.http_status,
         )
         self._open.pop(stream_id, None)
         self._close(stream_id)

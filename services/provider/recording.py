@@ -106,6 +106,7 @@ class Recorder:
             retry_after=self._retry_after,
             detail=None if detail is None else self._shown(detail),
             retry_hints=self._retry_hints if ending == "http_error" else (),
+            attempt=self._request.attempt,
         )
         ENDINGS.labels(self._request.dialect, ending).inc()
         future = self._inbound.emit(bare("raw", b"", self._next_facts(END), end.headers()))

@@ -100,7 +100,7 @@ class Streams:
             credential = self._credentials.find(request.credential)
         except ConfigurationError as error:
             lines.error("no call: the credential is unusable", problem=str(error), remedy=error.remedy)
-            for failed in _unusable(inbound, error):
+            for failed in _unusable(inbound, request, error):
                 inbound.emit(failed)
             await self._claims.close(effect, request.channel_id, "failed")
             return
@@ -196,11 +196,11 @@ class _Hold:
         return await self.claims.confirm(self.effect, self.channel)
 
 
-def _unusable(inbound: Inbound, error: ConfigurationError) -> list[NewRecord]:
+def _unusable(inbound: Inbound, request: ProviderRequest, error: ConfigurationError) -> list[NewRecord]:
     problem = ProviderError(
         type="api_error", code="configuration", message=f"{error}. {error.remedy}".strip(), retryable=False
     )
-    return generation_failed("provider", inbound.record, inbound.facts, problem)
+    return generation_failed("provider", inbound.record, inbound.facts, problem, request.attempt)
 
 
 def _closing(ending: Ending) -> Closing:

@@ -8,6 +8,7 @@ from typing import Any
 import discord
 import pytest
 
+from schemas.attempts import NO_ATTEMPT_LEFT, AttemptPlan, Chosen, EarlierAttempt, Rung
 from schemas.errors import UnknownRecordType
 from schemas.generations import GenerationRequested
 from schemas.headers import Facts, HeaderReader
@@ -135,6 +136,34 @@ async def test_a_generation_becomes_a_prompt_with_the_channels_history(place: Pl
     assert prompt.url == "http://127.0.0.1:9/v1/chat/completions"
     assert prompt.headers["x-odradek-turn"] == f"m{cause.id}"
     assert prompt.rules_version == 3
+
+
+async def test_an_attempt_gives_up_what_its_plan_says_and_tells_what_it_used(place: Place) -> None:
+    cause = place.say("ada", "<@1> draw")
+    rung = Rung(without=("stream_options",))
+    plan = AttemptPlan(step="same", rung=rung)
+    _, prompt = await place.handle(place.asking(cause.id, "draw", attempt=plan), temperature=0.5)
+    assert prompt.body.keys() == {"model", "messages", "stream", "max_tokens", "temperature"}
+    assert prompt.attempt is not None
+    assert prompt.attempt.chosen == Chosen(provider="custom:127.0.0.1", model="sandbox-echo")
+    assert prompt.attempt.droppable == ("stream_options", "max_tokens", "temperature")
+
+
+async def test_a_generation_without_a_plan_is_asked_for_as_ever(place: Place) -> None:
+    cause = place.say("ada", "<@1> hello")
+    _, prompt = await place.handle(place.asking(cause.id, "hello"))
+    assert prompt.attempt is None
+    assert b"attempt" not in place.outbox.sent[0].value
+
+
+async def test_where_no_key_or_model_is_left_the_generation_fails(place: Place) -> None:
+    cause = place.say("ada", "<@1> hello")
+    only = Chosen(provider="custom:127.0.0.1", model="sandbox-echo")
+    earlier = EarlierAttempt(generation=1, outcome="error", chosen=only, ended_ms=1)
+    _, failed = await place.handle(place.asking(cause.id, "hello", attempt=AttemptPlan(step="key", earlier=(earlier,))))
+    assert isinstance(failed, GenerationFailed)
+    assert (failed.generation, failed.error.code) == (2, NO_ATTEMPT_LEFT)
+    assert place.outbox.sent[0].topic == "inbox"
 
 
 async def test_only_the_latest_messages_are_read(place: Place) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
+from schemas.attempts import AttemptFacts, Chosen
 from schemas.claims import Claimed, Closed
 from schemas.inbox import GenerationFailed
 from schemas.prompts import CredentialRef, KnownTool, StreamDeadlines
@@ -78,6 +79,12 @@ async def test_every_record_of_a_stream_carries_the_turns_stamp(bench: Any) -> N
     bench.play(Recording(BODY * 3))
     await bench.run(bench.request(rules_version=3))
     assert {record.origin.rules_version for _, record, _ in bench.raw()} == {3}
+
+
+async def test_the_end_of_a_stream_says_what_the_call_used(bench: Any) -> None:
+    used = AttemptFacts(chosen=Chosen(provider="home", model="m", credential="openai"), droppable=("top_k",))
+    await bench.run(bench.request(attempt=used))
+    assert bench.end().attempt == used
 
 
 async def test_the_request_carries_key_and_body_and_asks_for_no_compression(bench: Any) -> None:
@@ -345,7 +352,18 @@ async def test_an_unusable_key_ends_the_generation_with_the_settings_name(make_b
     assert (failed.turn, failed.generation) == ("m1000", 1)
     assert "ODRADEK_OPENAI_API_KEY" in failed.error.message
     assert "ong-key" not in failed.error.message
+    assert failed.attempt is None
     assert bench.closings() == ["failed"]
+
+
+async def test_a_call_without_a_usable_key_says_which_key_it_was_to_use(make_bench: Any) -> None:
+    bench = await make_bench(key=None)
+    used = AttemptFacts(chosen=Chosen(provider="home", model="m", credential="openai"))
+    await bench.run(bench.request(attempt=used))
+    (record,) = bench.log.topics["inbox"]
+    _, failed = decode(record.headers, record.value)
+    assert isinstance(failed, GenerationFailed)
+    assert failed.attempt == used
 
 
 async def test_a_key_with_blanks_around_it_is_sent_without_them(make_bench: Any) -> None:

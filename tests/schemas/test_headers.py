@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
+from schemas.attempts import AttemptFacts, Chosen
 from schemas.chunks import Dialect
 from schemas.errors import BadRecord, HeaderInvalid, HeaderMissing, NewerVersion, UnknownRecordType
 from schemas.headers import Facts, HeaderReader, Headers
@@ -98,9 +99,18 @@ def test_a_slice_reads_back_equal(record: RawSlice) -> None:
     assert parse_raw(HeaderReader(raw_headers(record))) == record
 
 
+ATTEMPTS = st.none() | st.builds(
+    AttemptFacts,
+    chosen=st.builds(Chosen, provider=st.text(max_size=9), model=st.text(max_size=9), credential=st.text(max_size=9)),
+    droppable=st.lists(st.text(min_size=1, max_size=9), max_size=3).map(tuple),
+    images=st.booleans(),
+)
+
+
 @given(st.builds(RawEnd, origin=ORIGINS, sequence=NUMBERS, ending=st.sampled_from(ENDINGS),
                  http_status=NUMBERS | st.none(), retry_after=TEXTS | st.none(), detail=TEXTS | st.none(),
-                 retry_hints=TEXTS.map(lambda text: ((RETRY_HEADERS[0], text), (RETRY_HEADERS[-1], text)))))  # fmt: skip
+                 retry_hints=TEXTS.map(lambda text: ((RETRY_HEADERS[0], text), (RETRY_HEADERS[-1], text))),
+                 attempt=ATTEMPTS))  # fmt: skip
 def test_an_end_reads_back_equal(record: RawEnd) -> None:
     assert parse_raw(HeaderReader(raw_headers(record))) == record
 
@@ -153,6 +163,12 @@ def test_a_raw_record_of_an_earlier_release_names_no_provider() -> None:
     record = an_end(origin=RawOrigin("m1", 1, "provider-0", "anthropic", "x", "anthropic"))
     old = [header for header in raw_headers(record) if header[0] != "provider"]
     assert parse_raw(HeaderReader(old)).origin.provider == ""
+
+
+@pytest.mark.parametrize("value", [b"", b"{", b"[1]", b'{"chosen": 1}', b"null"])
+def test_facts_of_an_attempt_that_cannot_be_read_are_refused(value: bytes) -> None:
+    with pytest.raises(HeaderInvalid, match="attempt"):
+        parse_raw(HeaderReader([*raw_headers(an_end()), ("attempt", value)]))
 
 
 @pytest.mark.parametrize("value", [b"", b"{", b"[1]", b'[{"name":1}]', b"null"])
