@@ -1,0 +1,34 @@
+"""Why no request can be made of a context; each reason ends the generation before any provider is asked."""
+
+from collections.abc import Sequence
+
+from schemas.context import OmittedPart
+from services.runtime.errors import OdradekError
+
+
+class CannotAssemble(OdradekError):
+    """No request says this context. The message may be shown: it holds neither a user's words nor an address."""
+
+
+class EveryImageFailed(CannotAssemble):
+    """All images of the dialogue failed, so that the model would answer about pictures that it never saw.
+
+    `failures` has one entry an image: its index, its name where it has one, the stage and the HTTP status.
+    """
+
+    def __init__(self, failures: Sequence[OmittedPart]) -> None:
+        super().__init__(
+            f"no image could be prepared ({'; '.join(map(diagnosis, failures))})",
+            remedy="Send the images again, as PNG, JPEG, GIF or WebP of at most 5 MB.",
+        )
+        self.failures = tuple(failures)
+
+
+class UnusableTarget(CannotAssemble):
+    """The catalog's row of the model lacks what its provider's addresses are made of, or holds what cannot be in one."""
+
+
+def diagnosis(part: OmittedPart) -> str:
+    """An omitted medium without a user's words: `image 2: download, status 404`."""
+    status = "" if part.status is None else f", status {part.status}"
+    return f"{part.medium} {part.index}: {part.stage}{status}"

@@ -1,0 +1,44 @@
+"""What a model reads in the place of a medium that it is not shown: a notice, so that it knows of the gap."""
+
+from typing import Literal
+
+from schemas.context import OmittedPart
+
+MOST_NAME = 100
+"""Characters of a file's name in a notice."""
+
+Medium = Literal["image", "video"]
+Stage = Literal["download", "validate", "decode", "encode", "limit"]
+
+_WHY: dict[Stage, str] = {
+    "download": "it could not be downloaded",
+    "validate": "its format is not supported",
+    "decode": "it could not be read",
+    "encode": "it could not be prepared",
+    "limit": "it is over a size limit",
+}
+
+
+def omission(part: OmittedPart, number: int | None = None) -> str:
+    """The notice of a medium that could not be had."""
+    return notice(part.medium, _WHY[part.stage], name=part.name, number=number)
+
+
+def notice(medium: Medium, why: str, *, name: str | None = None, number: int | None = None) -> str:
+    """The notice of a medium, `why` being a clause. `number` is its place among the request's media of the kind, from 1."""
+    what = f"An {medium}" if medium == "image" else f"A {medium}"
+    if number is not None:
+        what = f"{medium.capitalize()} {number}"
+    called = file_name(name)
+    return f"[System: {what}{f' ({called})' if called else ''} is not shown: {why}.]"
+
+
+def label(number: int, name: str | None) -> str:
+    """What stands before an image, so that text can speak of it: `[Image 2: cat.png]`."""
+    called = file_name(name)
+    return f"[Image {number}: {called}]" if called else f"[Image {number}]"
+
+
+def file_name(name: str | None) -> str:
+    """The name on one line and without brackets, so that it can neither end a notice nor begin another."""
+    return " ".join((name or "").replace("[", "(").replace("]", ")").split())[:MOST_NAME].rstrip()
