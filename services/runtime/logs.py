@@ -23,6 +23,7 @@ _LIBRARY_LEVELS = {
     "asyncio": "WARNING",
     "discord": "WARNING",
     "discord.client": "ERROR",  # it warns at each start that voice is not installed
+    "httpcore": "WARNING",  # it would write down hosts and response headers
     "httpx": "WARNING",
 }
 
