@@ -8,7 +8,7 @@ from pydantic import AliasChoices, SecretStr, ValidationError
 
 from services.cli.printable import printable
 from services.runtime.errors import ConfigurationError
-from services.runtime.settings import Settings
+from services.runtime.settings import CRYPTO_SECRET, Settings
 
 PREFIX = "ODRADEK_"
 
@@ -32,11 +32,23 @@ def load_settings(**options: object) -> Settings:
 
 
 def variables(name: str) -> tuple[str, ...]:
-    """The environment variables of a field of Settings; the first one that is set counts."""
+    """The environment variables of a field of Settings; the first one that is set counts.
+
+    Of the catalog's secrets, which have a variable a version and all count, the first two.
+    """
+    if name == "crypto_secrets":
+        return ("ODRADEK_CRYPTO_SECRET_V1", "ODRADEK_CRYPTO_SECRET_V2")
     alias = Settings.model_fields[name].validation_alias
     if isinstance(alias, AliasChoices):
         return tuple(choice for choice in alias.choices if isinstance(choice, str))
     return (f"{PREFIX}{name.upper()}",)
+
+
+def is_set(name: str, environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether the environment sets the field."""
+    if name == "crypto_secrets":
+        return any(CRYPTO_SECRET.fullmatch(variable) for variable in environment)
+    return not {variable.upper() for variable in environment}.isdisjoint(variables(name))
 
 
 def is_secret(name: str) -> bool:
@@ -48,7 +60,11 @@ def unknown_variables(environment: Mapping[str, str] = os.environ) -> dict[str, 
     """Variables with our prefix that no setting has, each with the setting that was probably meant."""
     known = {variable for name in Settings.model_fields for variable in variables(name)}
     strange = sorted(
-        name for name in environment if name.upper().startswith(PREFIX) and name.upper() not in known | OTHER_VARIABLES
+        name
+        for name in environment
+        if name.upper().startswith(PREFIX)
+        and name.upper() not in known | OTHER_VARIABLES
+        and not CRYPTO_SECRET.fullmatch(name)
     )
     return {name: next(iter(difflib.get_close_matches(name.upper(), known, n=1)), None) for name in strange}
 

@@ -9,6 +9,7 @@ import typer
 
 from services.cli import (
     bench,
+    catalog,
     chaos,
     classify,
     discord,
@@ -38,6 +39,7 @@ app.add_typer(bench.app, name="bench")
 app.command("simulate")(simulate.run)
 app.command("chaos")(chaos.run)
 app.add_typer(topics.app, name="topics")
+app.add_typer(catalog.app, name="catalog")
 app.command("classify")(classify.run)
 app.command("settings")(settings.show)
 app.command("doctor")(doctor.examine)

@@ -10,7 +10,7 @@ from typing import Literal, cast
 
 from pydantic import SecretStr
 
-from services.cli.environment import is_secret, load_settings, unknown_variables, variables
+from services.cli.environment import is_secret, is_set, load_settings, unknown_variables, variables
 from services.cli.printable import printable
 from services.runtime.settings import Settings
 
@@ -32,14 +32,13 @@ class Row:
 
 def rows(settings: Settings, environment: Mapping[str, str] = os.environ) -> list[Row]:
     """All settings in the order in which they are declared."""
-    present = {name.upper() for name in environment}
     return [
         Row(
             variables=variables(name),
             meaning=info.description or "",
             default=UNSET if is_secret(name) else _shown(info.default),
             value=_shown(getattr(settings, name)),
-            source="environment" if present.intersection(variables(name)) else "default",
+            source="environment" if is_set(name, environment) else "default",
         )
         for name, info in Settings.model_fields.items()
     ]
@@ -51,6 +50,8 @@ def _shown(value: object) -> str:
             return UNSET
         case SecretStr():
             return MASK if value.get_secret_value() else UNSET
+        case dict():
+            return MASK if value else UNSET
         case tuple():
             return ",".join(printable(str(part)) for part in cast(tuple[object, ...], value))
         case bool():

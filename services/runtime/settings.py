@@ -3,14 +3,20 @@
 Provider keys also answer to the names that their providers use. `odradek settings` prints this file's descriptions.
 """
 
+import os
+import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from schemas.chunks import Dialect
 from schemas.inbox import Locale
+
+CRYPTO_SECRET = re.compile(r"ODRADEK_CRYPTO_SECRET_V([1-9][0-9]{0,5})")
+"""The variables that hold the secrets of the catalog, by version."""
 
 
 class Settings(BaseSettings):
@@ -86,6 +92,21 @@ class Settings(BaseSettings):
     locale: Locale = Field("en", description="the language of notices about errors")
     discord_history: Annotated[int, Field(ge=1, le=100)] = Field(40, description="messages of history that a turn sees")
 
+    # -- the catalog -----------------------------------------------------------------------------------------------
+    database_url: SecretStr = Field(
+        SecretStr("sqlite:///odradek.db"),
+        description="the catalog's database: sqlite:///PATH, or postgresql://USER:PASSWORD@HOST:PORT/NAME where several "
+        "machines share it; sqlite:///odradek.db if unset",
+    )
+    crypto_secrets: dict[Annotated[int, Field(ge=1)], SecretStr] = Field(
+        default={},
+        description="what the catalog's keys are encrypted with, 32 characters or more; ODRADEK_CRYPTO_SECRET_V2, _V3 and "
+        "so on come after it, and a version stays set as long as a key is encrypted with it",
+    )
+    crypto_secret_current: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="the version of the secret that encrypts; the highest one that is set if unset"
+    )
+
     # -- the model, until a catalog says otherwise -----------------------------------------------------------------
     dialect: Dialect = Field("openai-chat", description="the wire language of the provider")
     model: str = Field("sandbox-echo", description="the model to ask")
@@ -113,6 +134,18 @@ class Settings(BaseSettings):
     )
     max_streams: Annotated[int, Field(ge=1)] = Field(500, description="streams that one provider process holds at once")
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - not read
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - not read
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """What a command gives, then the environment; the numbered secrets of the catalog come from there too."""
+        return init_settings, _CryptoSecrets(settings_cls), env_settings
+
     @field_validator("stop_strings", mode="before")
     @classmethod
     def _split_stop_strings(cls, value: object) -> object:
@@ -139,3 +172,15 @@ class Settings(BaseSettings):
         """(shard id, shard count)."""
         shard, count = self.discord_shards.split("/")
         return int(shard), int(count)
+
+
+class _CryptoSecrets(PydanticBaseSettingsSource):
+    """The secrets of the catalog by their versions: variables whose names are not known beforehand."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        found = {int(match[1]): value for name, value in os.environ.items() if (match := CRYPTO_SECRET.fullmatch(name))}
+        return found, field_name, True
+
+    def __call__(self) -> dict[str, Any]:
+        name = "crypto_secrets"
+        return {name: self.get_field_value(self.settings_cls.model_fields[name], name)[0]}

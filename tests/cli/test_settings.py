@@ -22,7 +22,13 @@ def test_every_setting_has_a_meaning_and_a_variable(make_settings: Any) -> None:
 
 
 def test_a_secret_is_never_shown(odradek: Any) -> None:
-    secrets = {"ODRADEK_DISCORD_TOKEN": SECRET, "OPENAI_API_KEY": SECRET, "ODRADEK_SASL_PASSWORD": SECRET}
+    secrets = {
+        "ODRADEK_DISCORD_TOKEN": SECRET,
+        "OPENAI_API_KEY": SECRET,
+        "ODRADEK_SASL_PASSWORD": SECRET,
+        "ODRADEK_DATABASE_URL": f"postgresql://me:{SECRET}@db.example/odradek",
+        "ODRADEK_CRYPTO_SECRET_V3": SECRET * 3,
+    }
     url = {"ODRADEK_PROVIDER_URL": f"https://me:{SECRET}@provider.example/v1"}
 
     for arguments in (["settings"], ["settings", "--json"]):
@@ -41,6 +47,15 @@ def test_a_value_says_where_it_comes_from(odradek: Any) -> None:
     assert (found["ODRADEK_HTTP_PORT"]["value"], found["ODRADEK_HTTP_PORT"]["source"]) == ("0", "default")
     assert found["ODRADEK_DISCORD_TOKEN"]["value"] == "-"
     assert found["OPENAI_API_KEY"]["variables"] == ["ODRADEK_OPENAI_API_KEY", "OPENAI_API_KEY"]
+
+
+def test_the_secrets_of_the_catalog_have_a_variable_a_version(odradek: Any) -> None:
+    done = odradek("settings", "--json", ODRADEK_CRYPTO_SECRET_V12="x" * 32)
+    [row] = [row for row in json.loads(done.out) if "ODRADEK_CRYPTO_SECRET_V1" in row["variables"]]
+
+    assert (row["value"], row["source"]) == (MASK, "environment")
+    assert unknown_variables({"ODRADEK_CRYPTO_SECRET_V12": "x"}) == {}
+    assert "ODRADEK_CRYPTO_SECRET_VX" in unknown_variables({"ODRADEK_CRYPTO_SECRET_VX": "x"})
 
 
 def test_a_misspelt_variable_is_told_with_what_was_meant(odradek: Any) -> None:
