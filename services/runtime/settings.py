@@ -77,6 +77,24 @@ class Settings(BaseSettings):
         2_000, description="records read and not yet processed a partition, beyond which it is paused"
     )
 
+    # -- media -----------------------------------------------------------------------------------------------------
+    environment: Literal["production", "development"] = Field(
+        "production",
+        description="development lets media and custom endpoints be on this machine, and shows keyframes of GIFs",
+    )
+    blobs: str = Field(
+        "",
+        pattern=r"^(|[^:]+|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9._/-]*)?)$",
+        description="where media wait for the provider worker: a folder, or s3://BUCKET/PREFIX; workers on several machines "
+        "need the same one. A folder among this machine's temporary files if unset",
+    )
+    blob_days: Annotated[float, Field(gt=0)] = Field(
+        7.0, description="how long a folder keeps a blob that is not used again; the log keeps prompts for 7 days"
+    )
+    blob_max_mb: Annotated[int, Field(ge=100)] = Field(
+        10_000, description="how much a blobs' folder may hold, megabytes; the oldest go first"
+    )
+
     # -- Discord ---------------------------------------------------------------------------------------------------
     discord_token: SecretStr | None = Field(None, description="the bot's token")
     discord_api: str = Field("https://discord.com/api/v10", description="base URL of Discord's REST API")
