@@ -24,6 +24,16 @@ class EveryImageFailed(CannotAssemble):
         self.failures = tuple(failures)
 
 
+class ContextTooLong(CannotAssemble):
+    """Even without all history that may be dropped the context does not fit into the model."""
+
+    def __init__(self, estimated: int, most: int) -> None:
+        super().__init__(
+            f"the context takes about {estimated} tokens, and the model has room for {most}",
+            remedy="Shorten the system text, the samples or the message, or choose a model with a larger window.",
+        )
+
+
 class UnusableTarget(CannotAssemble):
     """The catalog's row of the model lacks what its provider's addresses are made of, or holds what cannot be in one."""
 

@@ -1,0 +1,61 @@
+"""From a neutral context to the request of one target: relocate media, cut to fit, say it in the dialect.
+
+It is pure: whatever it needs is in the context and in the target, and the same two give the same request.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from schemas.chunks import Dialect
+from schemas.context import NeutralContext
+from services.catalog.target import Target
+from services.context.dialects.chat_completions import request as chat_completions
+from services.context.dialects.responses import request as responses
+from services.context.dialects.shown import media_places
+from services.context.failures import ContextTooLong, UnusableTarget
+from services.context.habits.length import reply_length, window_of
+from services.context.habits.table import HABITS
+from services.context.neutral.relocation import relocate_media
+from services.context.neutral.truncation import output_reserve, truncate
+from services.context.rendered import Rendered, RenderWarning
+
+BUILDERS: Mapping[Dialect, Callable[[NeutralContext, Target], Rendered]] = {
+    "openai-chat": chat_completions.build,
+    "openai-responses": responses.build,
+}
+
+
+def render(context: NeutralContext, target: Target, *, retries: int = 0) -> Rendered:
+    """The request; the places of its warnings are those of `context`. Raises a CannotAssemble.
+
+    `retries` counts the replies of the turn that were empty because they ran out of length: each drops more history.
+    """
+    build = BUILDERS.get(target.dialect)
+    if build is None:
+        raise UnusableTarget(f"no requests can be made in the dialect {target.dialect} yet")
+    moved = context.model_copy(update={"items": relocate_media(context.items)})
+    fitted, cuts = _fitted(moved, target, retries)
+    made = build(fitted, target)
+    return replace(made, warnings=(*cuts, *_placed(made.warnings, context, fitted)))
+
+
+def _fitted(context: NeutralContext, target: Target, retries: int) -> tuple[NeutralContext, tuple[RenderWarning, ...]]:
+    """The context without history that the model has no room for, where its window is known."""
+    window = window_of(target)
+    habits = HABITS.get((target.provider, target.dialect))
+    length = None if habits is None else reply_length(context.options, target, habits)
+    reserve = length or output_reserve(context.options, ceiling=target.model.max_output_tokens)
+    cut = truncate(context, window=window, reserve=reserve, retries=retries)
+    # An estimate that is a little too long is left to the provider, which can count.
+    if window is not None and cut.estimated_tokens >= window:
+        raise ContextTooLong(cut.estimated_tokens, window)
+    return cut.context, cut.warnings
+
+
+def _placed(
+    warnings: tuple[RenderWarning, ...], given: NeutralContext, rendered: NeutralContext
+) -> tuple[RenderWarning, ...]:
+    """The warnings about media, at the places where the context had them before relocation and truncation."""
+    before = media_places(given.items)
+    moved = {place: before[part] for part, place in media_places(rendered.items).items()}
+    return tuple(replace(warning, place=moved.get(warning.place, warning.place)) for warning in warnings)
