@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from schemas.context import GenerationOptions, SamplingParameter
+from services.catalog.target import ProviderName, Target
 from services.context.rendered import RenderWarning
-from services.context.target import ProviderName, Target
 
 _THREE: tuple[SamplingParameter, ...] = ("temperature", "top_p", "top_k")
 _SIX: tuple[SamplingParameter, ...] = (*_THREE, "frequency_penalty", "presence_penalty", "min_p")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from schemas.context import GenerationOptions
+from services.catalog.target import ProviderName
 from services.context.rendered import RenderWarning
-from services.context.target import ProviderName
 
 UNIVERSAL = ("<\uff5cbegin\u2581of\u2581sentence\uff5c>",)
 """Tokens that no reply may hold: DeepSeek's begin of sentence, which several models write when they run on."""

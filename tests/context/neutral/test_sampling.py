@@ -6,8 +6,8 @@ import pytest
 
 from schemas.chunks import Dialect
 from schemas.context import GenerationOptions, SamplingParameter
+from services.catalog.target import ModelFacts, ProviderName, Target
 from services.context.neutral.sampling import SUPPORTED, active_parameters, sampling
-from services.context.target import ModelFacts, ProviderName, Target
 
 
 def target(provider: ProviderName, parameters: frozenset[str] | None = None) -> Target:

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.context import GenerationOptions
+from services.catalog.target import ProviderName
 from services.context.neutral.stops import MOST_STOPS, UNIVERSAL, stop_strings
-from services.context.target import ProviderName
 
 
 def test_the_order_is_dialects_universal_specialised_servers_personas() -> None:
