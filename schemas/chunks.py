@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue, SkipValidation
 
 from schemas.base import Model
+from schemas.values import Value
 
 Dialect = Literal["openai-chat", "openai-responses", "anthropic", "google", "novelai"]
 """The wire language of a provider: what its requests and its stream look like."""
@@ -34,7 +35,7 @@ _JsonObject = dict[str, SkipValidation[JsonValue]]
 """An object that a JSON reader made, so that a look at each of its values would find nothing: 0.8 us for a part's two."""
 
 
-class ThoughtLogEntry(Model):
+class ThoughtLogEntry(Value, frozen=True, kw_only=True):
     """A piece of the model's reasoning: its own words (`raw`) or the provider's abridgement (`summary`).
 
     Pieces of one kind that follow each other belong together: join them without a separator.
@@ -44,7 +45,7 @@ class ThoughtLogEntry(Model):
     content: str
 
 
-class Usage(Model):
+class Usage(Value, frozen=True, kw_only=True):
     """Tokens of one provider call so far; the latest report wins, reports are never added up.
 
     `input_tokens` counts the whole prompt, with what was read from or written to the provider's cache; the two cache
@@ -61,7 +62,7 @@ class Usage(Model):
     raw: _JsonObject | None = None
 
 
-class FunctionCall(Model):
+class FunctionCall(Value, frozen=True, kw_only=True):
     """A tool call that the model asks for, complete.
 
     `arguments_truncated`: `args` holds only what came in full before the text was cut off, or nothing, so the call must
@@ -78,7 +79,7 @@ class FunctionCall(Model):
     thought_signature: str | None = None
 
 
-class ServerToolCall(Model):
+class ServerToolCall(Value, frozen=True, kw_only=True):
     """A call of a tool that is not ours to run: search, code execution, MCP, file search and the like.
 
     `type` is the provider's own word for the kind of call, `name` the tool's name; `args` is what the provider told of
@@ -110,7 +111,7 @@ class ProviderError(Model):
     classifiers: tuple[ErrorClass, ...] = ()
 
 
-class DoneMetadata(Model):
+class DoneMetadata(Value, frozen=True, kw_only=True):
     """What is known at the end of a stream.
 
     `finish_reason` is None when the provider gave none or one that we do not know; `finish_reason_raw` is its own word.
@@ -131,27 +132,27 @@ class DoneMetadata(Model):
     server_tool_calls: tuple[ServerToolCall, ...] = ()
 
 
-class _Chunk(Model):
+class _Chunk(Value, frozen=True, kw_only=True):
     thoughts: tuple[ThoughtLogEntry, ...] = ()
     usage: Usage | None = None
     serving_provider: str | None = None
 
 
-class TextChunk(_Chunk):
+class TextChunk(_Chunk, frozen=True, kw_only=True):
     """Visible text that follows what came before; `content` is empty when the chunk only carries thoughts or usage."""
 
     type: Literal["text"] = "text"
     content: str
 
 
-class FunctionCallChunk(_Chunk):
+class FunctionCallChunk(_Chunk, frozen=True, kw_only=True):
     """One complete tool call; calls come after the text, in the order in which the model made them."""
 
     type: Literal["function_call"] = "function_call"
     function_call: FunctionCall
 
 
-class ErrorChunk(_Chunk):
+class ErrorChunk(_Chunk, frozen=True, kw_only=True):
     """The stream failed; nothing follows. Text that came before it stands; calls that came before it are not run."""
 
     type: Literal["error"] = "error"
@@ -159,7 +160,7 @@ class ErrorChunk(_Chunk):
     metadata: DoneMetadata = DoneMetadata()
 
 
-class DoneChunk(_Chunk):
+class DoneChunk(_Chunk, frozen=True, kw_only=True):
     """The stream ended as it should; nothing follows."""
 
     type: Literal["done"] = "done"

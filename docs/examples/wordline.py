@@ -1,20 +1,10 @@
 """A dialect for the normalizer: a wire language of one line an event, a word and a JSON value."""
 
-from schemas.chunks import FinishReason
+from schemas.chunks import FinishReason, Usage
 from services.normalizer.decode import UNREADABLE, count, is_object, loads, word
 from services.normalizer.errors import event_error, stream_error
 from services.normalizer.errors.families import Family
-from services.normalizer.events import (
-    EndMark,
-    Event,
-    Failed,
-    Finish,
-    Start,
-    TextDelta,
-    ThinkingDelta,
-    ToolCallDelta,
-    UsageReport,
-)
+from services.normalizer.events import EndMark, Event, Failed, Finish, Start, TextDelta, ThinkingDelta, ToolCallDelta
 from services.normalizer.sse import SseEvent
 
 _FINISHES: dict[str, FinishReason] = {"done": "stop", "full": "length", "tools": "tool_calls"}
@@ -52,7 +42,7 @@ class Wordline:
                     piece = word(value, "arguments")
                     out.append(ToolCallDelta(slot, word(value, "id"), word(value, "name"), piece))
             case b"used" if is_object(value):
-                out.append(UsageReport(count(value, "in"), count(value, "out"), raw=value))
+                out.append(Usage(input_tokens=count(value, "in"), output_tokens=count(value, "out"), raw=value))
             case b"end" if isinstance(value, str):
                 self.finished = True
                 out.append(Finish(_FINISHES.get(value), value))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import orjson
+from msgspec.structs import asdict
 
 from schemas.chunks import Dialect, DoneMetadata, FunctionCall, Usage
 from schemas.prompts import KnownTool
@@ -108,10 +109,10 @@ def _result(request: Request, data: bytes) -> dict[str, Any]:
         "thinking": reply.thinking,
         "thinking_signature": metadata.thought_signature,
         "tool_calls": [_call(call) for call in reply.calls],
-        "server_tool_calls": [call.model_dump() for call in metadata.server_tool_calls],
+        "server_tool_calls": [asdict(call) for call in metadata.server_tool_calls],
         "finish_reason": metadata.finish_reason,
         "finish_reason_raw": metadata.finish_reason_raw,
-        "usage": (reply.usage or Usage()).model_dump(),
+        "usage": asdict(reply.usage or Usage()),
         "model": metadata.model,
         "error": None if reply.error is None else reply.error.model_dump(exclude={"original"}),
         "serving_provider": reply.serving_provider,

@@ -1,12 +1,13 @@
 """Canonical events become chunks: what a reply is made of, whichever provider it came from."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
 
-from msgspec.structs import asdict
+from msgspec.structs import replace
 
 from schemas.chunks import (
     DoneChunk,
+    DoneMetadata,
     ErrorChunk,
     FinishReason,
     ProcessedChunk,
@@ -15,35 +16,31 @@ from schemas.chunks import (
     TextChunk,
     ThoughtKind,
     ThoughtLogEntry,
+    Usage,
 )
 from services.normalizer.errors import stream_error
 from services.normalizer.events import (
     Cut,
+    End,
     EndMark,
     Event,
     Failed,
     Finish,
     ReplayPart,
     Served,
-    ServerToolUse,
     Start,
     TextDelta,
     ThinkingDelta,
     ToolCallDelta,
-    UsageReport,
 )
 from services.normalizer.tool_calls import ToolCalls
-from services.normalizer.unicode import PairJoiner, clean, clean_json
-
-_text_chunk = TextChunk.__pydantic_validator__.validate_python
-_thought = ThoughtLogEntry.__pydantic_validator__.validate_python
-"""These make the chunks of deltas, of which a stream has thousands; a third cheaper than the constructors."""
-
-_done_chunk = DoneChunk.__pydantic_validator__.validate_python
-_error_chunk = ErrorChunk.__pydantic_validator__.validate_python
-"""These take the usage and the metadata as dicts, so that one call makes all: 3 us, and 8 with a constructor for each."""
+from services.normalizer.unicode import PairJoiner, clean, clean_json, is_clean
 
 _TOLD_AT_ONCE = (ThinkingDelta, EndMark, Failed, Cut)
+_ENDS = (EndMark, Failed, Cut)
+
+_Channel = Literal["text"] | ThoughtKind
+_THOUGHT_KINDS: tuple[ThoughtKind, ...] = ("raw", "summary")
 
 
 class Assembly:
@@ -53,88 +50,95 @@ class Assembly:
         self._model = model
         self._response_id = ""
         self._provider = ""
-        self._text: list[str] = []
-        self._thoughts: list[tuple[ThoughtKind, list[str]]] = []
-        self._text_pairs = PairJoiner()
-        self._thought_pairs: dict[ThoughtKind, PairJoiner] = {"raw": PairJoiner(), "summary": PairJoiner()}
+        self._pairs: dict[_Channel, PairJoiner] = {}
+        self._waits = False
         self._calls = ToolCalls()
         self._replay: list[dict[str, Any]] = []
         self._signatures: list[str] = []
         self._server_calls: list[ServerToolCall] = []
-        self._usage: UsageReport | None = None
+        self._usage: Usage | None = None
         self._finish: Finish | None = None
 
     def take(self, events: Sequence[Event]) -> list[ProcessedChunk]:
         """What these events add, as at most one chunk of text and thoughts, then the chunks of the end."""
+        event = events[-1]
         if len(events) == 1:
-            event = events[0]
             if isinstance(event, TextDelta):
-                text = self._text_pairs.push(event.text)
-                return [_text_chunk({"content": text})] if text else []
+                text = event.text if event.text.isascii() and not self._waits else self._joined("text", event.text)
+                return [TextChunk(content=text)] if text else []
             if isinstance(event, ThinkingDelta) and not event.signature:
-                thought = self._thought_pairs[event.kind].push(event.text)
-                entry = _thought({"kind": event.kind, "content": thought})
-                return [_text_chunk({"content": "", "thoughts": (entry,)})] if thought else []
+                return _chunk_of("", [(event.kind, self._joined(event.kind, event.text))])
             if not isinstance(event, _TOLD_AT_ONCE):
                 self._take_other(event)
                 return []
+        if isinstance(event, _ENDS):
+            return [*self._told(events[:-1]), *self._ended(event)]
+        return self._told(events)
+
+    def _told(self, events: Sequence[Event]) -> list[ProcessedChunk]:
+        """Text and thoughts of these events, as one chunk, or nothing."""
+        texts: list[str] = []
+        thoughts: list[tuple[ThoughtKind, list[str]]] = []
         for event in events:
             if isinstance(event, TextDelta):
-                self._text.append(event.text)
-            elif isinstance(event, ThinkingDelta):
-                self._think(event)
-            elif isinstance(event, EndMark):
-                return self._complete()
-            elif isinstance(event, Failed):
-                return self._failed(event.error)
-            elif isinstance(event, Cut):
-                return self._stopped()
-            else:
+                texts.append(event.text)
+            elif not isinstance(event, ThinkingDelta):
                 self._take_other(event)
-        return self._drain()
+            else:
+                if event.signature:
+                    self._signatures.append(event.signature)
+                if not event.text:
+                    continue
+                if thoughts and thoughts[-1][0] == event.kind:
+                    thoughts[-1][1].append(event.text)
+                else:
+                    thoughts.append((event.kind, [event.text]))
+        if not (texts or thoughts):
+            return []
+        text = self._joined("text", "".join(texts)) if texts else ""
+        return _chunk_of(text, [(kind, self._joined(kind, "".join(pieces))) for kind, pieces in thoughts])
 
-    def _drain(self) -> list[ProcessedChunk]:
-        """Text and thoughts that came since the last call, as one chunk, or nothing."""
-        if not self._thoughts:
-            text = self._text_pairs.push("".join(self._text)) if self._text else ""
-            self._text.clear()
-            return [_text_chunk({"content": text})] if text else []
-        text = self._text_pairs.push("".join(self._text))
-        thoughts: list[tuple[ThoughtKind, str]] = [
-            (kind, self._thought_pairs[kind].push("".join(pieces))) for kind, pieces in self._thoughts
-        ]
-        self._text.clear()
-        self._thoughts.clear()
-        return self._text_chunk(text, thoughts)
+    def _joined(self, channel: _Channel, text: str) -> str:
+        """The text of a channel that can be told now; a half of a pair at its end waits for the other half."""
+        if not self._waits and is_clean(text):
+            return text
+        pairs = self._pairs.get(channel)
+        if pairs is None:
+            pairs = self._pairs[channel] = PairJoiner()
+        text = pairs.push(text)
+        self._waits = any(each.waits for each in self._pairs.values())
+        return text
+
+    def _ended(self, end: End) -> list[ProcessedChunk]:
+        """The chunks of the end: halves that wait in vain, calls, and the terminal chunk."""
+        halves = self._halves() if self._waits else []
+        if isinstance(end, EndMark):
+            return [*halves, *self._complete()]
+        if isinstance(end, Failed):
+            # Calls are told, but none is certain to be whole.
+            calls = self._calls.finished(complete=False).chunks
+            reason = self._finish.reason if self._finish else None
+            return [*halves, *calls, self._error_chunk(end.error, reason)]
+        return [*halves, self._done_chunk(None, stopped=True)]
 
     def _complete(self) -> list[ProcessedChunk]:
         """The chunks at the end of a reply that the provider finished."""
         finished = self._calls.finished(complete=True)
-        chunks: list[ProcessedChunk] = [*self._leftover(), *finished.chunks]
         reason = self._reason(has_calls=bool(finished.chunks))
         error = self._finish_error()
         if error is None and finished.unreadable:
             message = "the model wrote a tool call that cannot be read"
             error = stream_error("tool_arguments_invalid", message, retryable=reason != "length")
-        if error is not None:
-            chunks.append(_error_chunk({"error": error, **self._end(reason)}))
-        else:
-            chunks.append(_done_chunk(self._end(reason)))
-        return chunks
+        if error is None:
+            return [*finished.chunks, self._done_chunk(reason)]
+        return [*finished.chunks, self._error_chunk(error, reason)]
 
-    def _failed(self, error: ProviderError) -> list[ProcessedChunk]:
-        """The chunks at the end of a stream that broke; calls are told, but none is certain to be whole."""
-        calls = self._calls.finished(complete=False).chunks
-        end = self._end(self._finish.reason if self._finish else None)
-        return [*self._leftover(), *calls, _error_chunk({"error": error, **end})]
+    def _halves(self) -> list[ProcessedChunk]:
+        """What stands for halves of pairs whose other half never came."""
+        closed = {channel: pairs.close() for channel, pairs in self._pairs.items()}
+        return _chunk_of(closed.get("text", ""), [(kind, closed.get(kind, "")) for kind in _THOUGHT_KINDS])
 
-    def _stopped(self) -> list[ProcessedChunk]:
-        """The chunks at the end of a stream that was closed on our side: no calls, since none was finished."""
-        return [*self._leftover(), _done_chunk(self._end(None, stopped=True))]
-
-    def _take_other(
-        self, event: ToolCallDelta | ServerToolUse | Start | Served | UsageReport | Finish | ReplayPart
-    ) -> None:
+    def _take_other(self, event: Event) -> None:
         # Patterns of a match cost twice as much as these, and a stream of three events has five of them to tell apart.
         if isinstance(event, ToolCallDelta):
             self._call(event)
@@ -143,57 +147,30 @@ class Assembly:
             self._response_id = self._response_id or clean(event.response_id)
         elif isinstance(event, Finish):
             self._finish = event
-        elif isinstance(event, UsageReport):
+        elif isinstance(event, Usage):
             self._usage = event
         elif isinstance(event, ReplayPart):
             self._keep(event.part)
-        elif isinstance(event, ServerToolUse):
+        elif isinstance(event, ServerToolCall):
             self._note(event)
-        else:
+        elif isinstance(event, Served):
             self._provider = self._provider or clean(event.provider)
-
-    def _think(self, event: ThinkingDelta) -> None:
-        if event.signature:
-            self._signatures.append(event.signature)
-        if not event.text:
-            return
-        if self._thoughts and self._thoughts[-1][0] == event.kind:
-            self._thoughts[-1][1].append(event.text)
-        else:
-            self._thoughts.append((event.kind, [event.text]))
 
     def _call(self, event: ToolCallDelta) -> None:
         self._calls.add(event)
         if event.signature:
             self._signatures.append(event.signature)
 
-    def _note(self, event: ServerToolUse) -> None:
-        try:
-            args = clean_json(event.args)
-        except ValueError:
-            args = None
+    def _note(self, event: ServerToolCall) -> None:
         self._server_calls.append(
-            ServerToolCall(id=clean(event.id), type=clean(event.type), name=clean(event.name), args=args)
+            ServerToolCall(id=clean(event.id), type=clean(event.type), name=clean(event.name), args=_held(event.args))
         )
 
     def _keep(self, part: dict[str, Any]) -> None:
         """A part that JSON readers could not hold would be refused by the provider too."""
-        try:
-            self._replay.append(clean_json(part))
-        except ValueError:
-            return
-
-    def _text_chunk(self, text: str, thoughts: Sequence[tuple[ThoughtKind, str]]) -> list[ProcessedChunk]:
-        entries = tuple([_thought({"kind": kind, "content": content}) for kind, content in thoughts if content])
-        return [_text_chunk({"content": text, "thoughts": entries})] if text or entries else []
-
-    def _leftover(self) -> list[ProcessedChunk]:
-        chunks = self._drain()
-        of_thoughts = self._thought_pairs
-        if not (self._text_pairs.waits or of_thoughts["raw"].waits or of_thoughts["summary"].waits):
-            return chunks
-        thoughts: list[tuple[ThoughtKind, str]] = [(kind, pairs.close()) for kind, pairs in of_thoughts.items()]
-        return chunks + self._text_chunk(self._text_pairs.close(), thoughts)
+        held = _held(part)
+        if held is not None:
+            self._replay.append(held)
 
     def _finish_error(self) -> ProviderError | None:
         """A finish that is a failure: the provider blocked the reply, or gave it up."""
@@ -217,38 +194,51 @@ class Assembly:
             return "stop"
         return reason
 
-    def _end(self, reason: FinishReason | None, *, stopped: bool = False) -> dict[str, Any]:
-        """What a terminal chunk says of the whole stream, without the fields that keep their defaults."""
-        metadata: dict[str, Any] = {}
-        if reason is not None:
-            metadata["finish_reason"] = reason
-        if self._finish is not None:
-            metadata["finish_reason_raw"] = clean(self._finish.raw)
-        if self._model:
-            metadata["model"] = self._model
-        if self._response_id:
-            metadata["response_id"] = self._response_id
-        if stopped:
-            metadata["stopped"] = True
-        if self._replay:
-            metadata["replay"] = tuple(self._replay)
-        if self._signatures:
-            metadata["thought_signature"] = clean("".join(self._signatures))
-        if self._server_calls:
-            metadata["server_tool_calls"] = tuple(self._server_calls)
-        end: dict[str, Any] = {"metadata": metadata}
-        if self._usage is not None:
-            end["usage"] = _usage(self._usage)
-        if self._provider:
-            end["serving_provider"] = self._provider
-        return end
+    def _done_chunk(self, reason: FinishReason | None, *, stopped: bool = False) -> DoneChunk:
+        return DoneChunk(
+            metadata=self._metadata(reason, stopped=stopped),
+            usage=self._usage_told(),
+            serving_provider=self._provider or None,
+        )
+
+    def _error_chunk(self, error: ProviderError, reason: FinishReason | None) -> ErrorChunk:
+        return ErrorChunk(
+            error=error,
+            metadata=self._metadata(reason),
+            usage=self._usage_told(),
+            serving_provider=self._provider or None,
+        )
+
+    def _metadata(self, reason: FinishReason | None, *, stopped: bool = False) -> DoneMetadata:
+        return DoneMetadata(
+            finish_reason=reason,
+            finish_reason_raw=None if self._finish is None else clean(self._finish.raw),
+            model=self._model or None,
+            response_id=self._response_id or None,
+            stopped=stopped,
+            replay=tuple(self._replay),
+            thought_signature=clean("".join(self._signatures)) if self._signatures else None,
+            server_tool_calls=tuple(self._server_calls),
+        )
+
+    def _usage_told(self) -> Usage | None:
+        """The latest report; without the provider's own, where JSON cannot hold it."""
+        usage = self._usage
+        if usage is None:
+            return None
+        raw = _held(usage.raw)
+        return usage if raw is usage.raw else replace(usage, raw=raw)
 
 
-def _usage(report: UsageReport) -> dict[str, Any]:
-    """The report as schemas.chunks.Usage has it, field by field; without the provider's own, where JSON cannot hold it."""
-    usage = asdict(report)
+def _held(value: Any) -> Any:
+    """The value as JSON readers can hold it; None for one that they cannot."""
     try:
-        usage["raw"] = clean_json(report.raw)
+        return clean_json(value)
     except ValueError:
-        usage["raw"] = None
-    return usage
+        return None
+
+
+def _chunk_of(text: str, thoughts: Iterable[tuple[ThoughtKind, str]]) -> list[ProcessedChunk]:
+    """One chunk of text and thoughts; none where there is nothing to tell."""
+    entries = tuple([ThoughtLogEntry(kind=kind, content=content) for kind, content in thoughts if content])
+    return [TextChunk(content=text, thoughts=entries)] if text or entries else []

@@ -6,13 +6,15 @@
 
 from typing import Any, Literal
 
-from schemas.chunks import Dialect, DoneChunk, ErrorChunk, FunctionCall, FunctionCallChunk
+from msgspec.structs import asdict
+
+from schemas.chunks import Dialect, DoneChunk, ErrorChunk, FunctionCall, FunctionCallChunk, ServerToolCall
 from services.normalizer.assembly import Assembly
 from services.normalizer.dialects import DIALECTS
 from services.normalizer.endings import Ending
 from services.normalizer.errors.families import family_of
 from services.normalizer.event_stream import EventStream
-from services.normalizer.events import Event, ServerToolUse, Start, TextDelta, ThinkingDelta, ToolCallDelta
+from services.normalizer.events import Event, Start, TextDelta, ThinkingDelta, ToolCallDelta
 from services.normalizer.partial_json import parse_partial_json
 from services.normalizer.tool_calls import made_id
 from services.normalizer.unicode import PairJoiner, clean
@@ -51,7 +53,7 @@ class CanonicalStream:
                 case FunctionCallChunk():
                     calls.append(chunk.function_call)
                 case DoneChunk():
-                    usage = None if chunk.usage is None else chunk.usage.model_dump()
+                    usage = None if chunk.usage is None else asdict(chunk.usage)
                     reason, stopped = chunk.metadata.finish_reason, chunk.metadata.stopped
                     content = self._content(calls)
                     out.append(
@@ -84,7 +86,7 @@ class CanonicalStream:
                 }
             case ToolCallDelta():
                 return self._tell_call(event)
-            case ServerToolUse():
+            case ServerToolCall():
                 return {"type": "server_toolcall", "id": event.id, "kind": event.type, "name": event.name}
             case _:
                 return None

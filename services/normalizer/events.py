@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from schemas.chunks import FinishReason, ProviderError, ThoughtKind
+from schemas.chunks import FinishReason, ProviderError, ServerToolCall, ThoughtKind, Usage
 
 
 class Start(msgspec.Struct, frozen=True, gc=False):
@@ -54,31 +54,10 @@ class ToolCallDelta(msgspec.Struct, frozen=True):
     signature: str = ""
 
 
-class ServerToolUse(msgspec.Struct, frozen=True):
-    """A call of a tool that is not ours to run, complete; fields as in schemas.chunks.ServerToolCall."""
-
-    id: str
-    type: str
-    name: str
-    args: Any = None
-
-
 class ReplayPart(msgspec.Struct, frozen=True):
     """A complete provider-native part of the reply, to be sent back unchanged."""
 
     part: dict[str, Any]
-
-
-class UsageReport(msgspec.Struct, frozen=True):
-    """Token counts as schemas.chunks.Usage means them; a later report replaces an earlier one."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cached_input_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    reasoning_tokens: int | None = None
-    total_tokens: int | None = None
-    raw: dict[str, Any] | None = None
 
 
 class Finish(msgspec.Struct, frozen=True, gc=False):
@@ -110,6 +89,5 @@ class Cut(msgspec.Struct, frozen=True, gc=False):
 End = EndMark | Failed | Cut
 """The terminal events: nothing follows one."""
 
-Event = (
-    Start | Served | TextDelta | ThinkingDelta | ToolCallDelta | ServerToolUse | ReplayPart | UsageReport | Finish | End
-)
+Event = Start | Served | TextDelta | ThinkingDelta | ToolCallDelta | ServerToolCall | ReplayPart | Usage | Finish | End
+"""A call of a tool that is not ours to run is told once, complete; of reports of usage the latest counts."""

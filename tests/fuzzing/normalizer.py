@@ -15,14 +15,17 @@ from random import Random
 from typing import get_args
 
 import atheris
+import msgspec
+from pydantic import TypeAdapter
 
 with atheris.instrument_imports(include=["services.normalizer", "schemas.chunks"]):
-    from schemas.chunks import Dialect
+    from schemas.chunks import Dialect, ProcessedChunk
     from schemas.prompts import KnownTool
     from services.normalizer.endings import ConnectionReset, Ending, EndOfFile, HttpError, Lost, Stopped
     from services.normalizer.reply import Reply
     from services.normalizer.stream import StreamNormalizer
 
+CHUNK: TypeAdapter[ProcessedChunk] = TypeAdapter(ProcessedChunk)
 DATA = Path(__file__).parent.parent / "data" / "normalizer"
 DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
 PROVIDERS = ("", "openrouter", "custom", "deepseek", "zai", "nvidia", "google", "anthropic")
@@ -51,7 +54,7 @@ def replied(choice: bytes, pieces: list[bytes]) -> dict[str, object]:
         assert not (chunks and terminal), "a chunk after the terminal one"
         terminal += sum(chunk.type in ("done", "error") for chunk in chunks)
         for chunk in chunks:
-            chunk.model_dump_json().encode()
+            CHUNK.dump_json(chunk)
             for entry in chunk.thoughts:
                 if thoughts and thoughts[-1][0] == entry.kind:
                     thoughts[-1][1] += entry.content
@@ -63,10 +66,10 @@ def replied(choice: bytes, pieces: list[bytes]) -> dict[str, object]:
     return {
         "text": reply.text,
         "thoughts": thoughts,
-        "calls": [call.model_dump_json() for call in reply.calls],
-        "metadata": reply.metadata and reply.metadata.model_dump_json(),
+        "calls": [msgspec.json.encode(call).decode() for call in reply.calls],
+        "metadata": reply.metadata and msgspec.json.encode(reply.metadata).decode(),
         "error": reply.error and reply.error.model_dump_json(),
-        "usage": reply.usage and reply.usage.model_dump_json(),
+        "usage": reply.usage and msgspec.json.encode(reply.usage).decode(),
         "provider": reply.serving_provider,
     }
 

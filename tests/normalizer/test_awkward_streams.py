@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import asdict
 
 from services.normalizer.endings import ConnectionReset, EndOfFile
 
@@ -43,7 +44,7 @@ def test_an_awkward_stream_gives_what_its_case_says(
             case "tool_calls":
                 assert reply.arguments == [(call["name"], call["args"]) for call in value]
             case "usage":
-                assert value.items() <= reply.usage.model_dump().items()
+                assert value.items() <= asdict(reply.usage).items()
             case "signature":
                 assert "".join(part["signature"] for part in reply.metadata.replay) == value
             case _:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from schemas.chunks import Usage
 from services.normalizer.dialects.google_args import PartialArguments
 from services.normalizer.endings import ConnectionReset
 
@@ -179,9 +180,14 @@ def test_usage_counts_tool_prompts_and_thoughts_and_the_last_full_report_stands(
         chunk({"text": "b"}, usageMetadata=usage),
         chunk(finish="STOP", usageMetadata={"trafficType": "ON_DEMAND"}),
     )
-    counts = reply.usage.model_dump(exclude={"raw", "cache_write_tokens"})
-    assert list(counts.values()) == [15, 7, 2, 4, 22]
-    assert reply.usage.raw == usage
+    assert reply.usage == Usage(
+        input_tokens=15,
+        output_tokens=7,
+        cached_input_tokens=2,
+        reasoning_tokens=4,
+        total_tokens=22,
+        raw=usage,
+    )
 
 
 def test_only_candidate_0_counts(play_google: Callable[..., Any]) -> None:

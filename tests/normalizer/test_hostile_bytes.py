@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
+from schemas.chunks import ProcessedChunk
 from services.normalizer.endings import EndOfFile
 from services.normalizer.stream import StreamNormalizer
 
+CHUNK: TypeAdapter[ProcessedChunk] = TypeAdapter(ProcessedChunk)
 DIALECTS = ["openai-chat", "openai-responses", "anthropic", "google", "novelai"]
 WORDS = [
     *("choices", "delta", "content", "tool_calls", "function", "arguments", "index", "id", "name", "finish_reason"),
@@ -87,7 +90,7 @@ def end_to_end(dialect: Any, raw: bytes, step: int) -> list[Any]:
     chunks += stream.flush(EndOfFile())
     assert [chunk.type for chunk in chunks if chunk.type in ("done", "error")] == [chunks[-1].type]
     for chunk in chunks:
-        json.loads(chunk.model_dump_json().encode())
+        json.loads(CHUNK.dump_json(chunk))
     assert stream.feed(raw) == []
     assert stream.flush(EndOfFile()) == []
     return chunks

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import asdict
 
 from services.normalizer.endings import ConnectionReset
 
@@ -154,7 +155,7 @@ def test_usage_counts_cached_and_reasoning_tokens_and_keeps_the_report(play_resp
         "num_search_queries": 2,
     }
     reply = play_responses(ended(usage=usage))
-    assert reply.usage.model_dump() == {
+    assert asdict(reply.usage) == {
         "input_tokens": 9,
         "output_tokens": 6,
         "cached_input_tokens": 4,

@@ -9,20 +9,22 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
-from schemas.chunks import Dialect
+from schemas.chunks import Dialect, ProcessedChunk
 from services.normalizer.endings import ConnectionReset, EndOfFile, Lost, Stopped
 from services.normalizer.stream import StreamNormalizer
 
+CHUNK: TypeAdapter[ProcessedChunk] = TypeAdapter(ProcessedChunk)
 DATA = Path(__file__).parent.parent / "data" / "normalizer"
 SMALL = [path for path in sorted(DATA.glob("*/*.sse")) if path.stat().st_size < 8000]
 ENDINGS = [EndOfFile(), ConnectionReset(), Lost(), Stopped()]
 
 
-def chunks_of(dialect: Any, pieces: list[bytes], ending: Any) -> list[list[str]]:
+def chunks_of(dialect: Any, pieces: list[bytes], ending: Any) -> list[list[bytes]]:
     stream = StreamNormalizer(dialect, "m")
     batches = [*(stream.feed(piece) for piece in pieces), stream.flush(ending)]
-    return [[chunk.model_dump_json() for chunk in batch] for batch in batches]
+    return [[CHUNK.dump_json(chunk) for chunk in batch] for batch in batches]
 
 
 def cut(raw: bytes, cuts: list[float]) -> list[bytes]:

@@ -102,9 +102,7 @@ class Channel:
         return self.batch(TextChunk(content=content))
 
     def done(self, **metadata: object) -> list[Output]:
-        return self.batch(
-            DoneChunk(metadata=DoneMetadata.model_validate({"finish_reason": "stop"} | metadata)), end="eof"
-        )
+        return self.batch(DoneChunk(metadata=DoneMetadata(**({"finish_reason": "stop"} | metadata))), end="eof")
 
     def error(self, code: str = "boom", **changes: object) -> list[Output]:
         values = {"type": "api_error", "code": code, "message": "it broke", "retryable": False}

@@ -12,6 +12,7 @@ from pydantic import BaseModel, JsonValue, StringConstraints
 from pydantic.fields import FieldInfo
 
 from schemas.base import Record
+from schemas.values import Value
 
 Instances = Callable[[type[Record]], st.SearchStrategy[Record]]
 
@@ -45,6 +46,9 @@ def values(annotation: Any, metadata: tuple[Any, ...] = ()) -> st.SearchStrategy
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         fields = {name: values(info.annotation, tuple(info.metadata)) for name, info in annotation.model_fields.items()}
         return st.builds(annotation, **fields)
+    if isinstance(annotation, type) and issubclass(annotation, Value):
+        hints = typing.get_type_hints(annotation, include_extras=True)
+        return st.builds(annotation, **{name: values(hint) for name, hint in hints.items()})
     plain = {str: _texts, int: _integers, bool: lambda _: st.booleans(), float: lambda _: FLOATS}
     return st.none() if annotation is type(None) else plain[annotation](metadata)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
 from prometheus_client import REGISTRY
 
 from schemas.inbox import ChunkBatch, GenerationFailed
@@ -214,7 +215,7 @@ class Louder(StreamNormalizer):
 
     def feed(self, data: bytes) -> list[Any]:
         return [
-            chunk.model_copy(update={"content": chunk.content.upper()}) if hasattr(chunk, "content") else chunk
+            replace(chunk, content=chunk.content.upper()) if hasattr(chunk, "content") else chunk
             for chunk in super().feed(data)
         ]
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import msgspec
 
-from schemas.chunks import FinishReason, ProviderError
+from schemas.chunks import FinishReason, ProviderError, Usage
 from services.normalizer.decode import UNREADABLE, PayloadDecoder, count, is_object, merged, word
 from services.normalizer.dialects.anthropic_blocks import Block, Blocks
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.errors import stream_error
 from services.normalizer.errors.families import Family
-from services.normalizer.events import EndMark, Event, Failed, Finish, Start, TextDelta, ToolCallDelta, UsageReport
+from services.normalizer.events import EndMark, Event, Failed, Finish, Start, TextDelta, ToolCallDelta
 from services.normalizer.sse import SseEvent
 
 _FINISHES: dict[str, FinishReason] = {
@@ -157,13 +157,13 @@ class Anthropic:
             self._usage = merged(self._usage, usage)
 
 
-def _report(usage: dict[str, Any]) -> UsageReport:
+def _report(usage: dict[str, Any]) -> Usage:
     """`input_tokens` has what was written to the cache and read from it, which the provider counts apart."""
     fresh, given = count(usage, "input_tokens"), count(usage, "output_tokens")
     written, read = count(usage, "cache_creation_input_tokens"), count(usage, "cache_read_input_tokens")
     counted = not (fresh is None and written is None and read is None)
     taken = (fresh or 0) + (written or 0) + (read or 0) if counted else None
-    return UsageReport(
+    return Usage(
         input_tokens=taken,
         output_tokens=given,
         cached_input_tokens=read,

@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 
+from schemas.chunks import ServerToolCall
 from services.normalizer.decode import UNREADABLE, is_object, loads
-from services.normalizer.events import Event, ReplayPart, ServerToolUse, TextDelta, ThinkingDelta, ToolCallDelta
+from services.normalizer.events import Event, ReplayPart, TextDelta, ThinkingDelta, ToolCallDelta
 
 _SERVER_TOOLS = frozenset({"server_tool_use", "mcp_tool_use"})
 
@@ -45,7 +46,7 @@ class _ServerTool:
         self.block = block
         self.pieces: list[str] = []
 
-    def use(self) -> ServerToolUse:
+    def use(self) -> ServerToolCall:
         block = self.block
         given: Any = block.input
         if self.pieces:
@@ -54,7 +55,7 @@ class _ServerTool:
                 given = loads(text.encode("utf-8", "surrogatepass"))
             except UNREADABLE:
                 given = text
-        return ServerToolUse(block.id or "", block.type or "", block.name or "", given)
+        return ServerToolCall(id=block.id or "", type=block.type or "", name=block.name or "", args=given)
 
 
 class Blocks:

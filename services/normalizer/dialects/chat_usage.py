@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from schemas.chunks import Usage
 from services.normalizer.decode import count
-from services.normalizer.events import UsageReport
 
 
-def usage_report(usage: dict[str, Any]) -> UsageReport:
+def usage_report(usage: dict[str, Any]) -> Usage:
     """The report that a usage object means.
 
     `prompt_cache_hit_tokens` is DeepSeek's, a `cached_tokens` at the top Moonshot's, a `reasoning_tokens` at the top
@@ -16,7 +16,7 @@ def usage_report(usage: dict[str, Any]) -> UsageReport:
     cached, thought = count(prompt, "cached_tokens"), count(completion, "reasoning_tokens")
     if cached is None:
         cached = count(usage, "prompt_cache_hit_tokens")
-    return UsageReport(
+    return Usage(
         input_tokens=count(usage, "prompt_tokens"),
         output_tokens=count(usage, "completion_tokens"),
         cached_input_tokens=count(usage, "cached_tokens") if cached is None else cached,

@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 
-from schemas.chunks import FinishReason, ProviderError
+from schemas.chunks import FinishReason, ProviderError, Usage
 from services.normalizer.decode import UNREADABLE, PayloadDecoder, count, is_object, word
 from services.normalizer.dialects.google_parts import Parts
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.errors.families import Family
-from services.normalizer.events import Event, Failed, Finish, Start, UsageReport
+from services.normalizer.events import Event, Failed, Finish, Start
 from services.normalizer.sse import SseEvent
 
 _FINISHES: dict[str, FinishReason] = {
@@ -151,7 +151,7 @@ def _finish(raw: str, said: str | None) -> Finish:
     return Finish(reason, raw, error)
 
 
-def _report(raw: msgspec.Raw) -> UsageReport | None:
+def _report(raw: msgspec.Raw) -> Usage | None:
     """`input_tokens` has what tools put into the prompt, `output_tokens` the thoughts.
 
     A count that stands beside others and is left out is zero: https://protobuf.dev/programming-guides/json (defaults).
@@ -165,7 +165,7 @@ def _report(raw: msgspec.Raw) -> UsageReport | None:
     prompt, tool_use = count(usage, "promptTokenCount"), count(usage, "toolUsePromptTokenCount")
     written, thoughts = count(usage, "candidatesTokenCount"), count(usage, "thoughtsTokenCount")
     counted = not (prompt is None and tool_use is None and written is None and thoughts is None)
-    return UsageReport(
+    return Usage(
         input_tokens=(prompt or 0) + (tool_use or 0) if counted else None,
         output_tokens=(written or 0) + (thoughts or 0) if counted else None,
         cached_input_tokens=count(usage, "cachedContentTokenCount"),

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from schemas.chunks import ServerToolCall
 from services.normalizer.decode import is_array, is_object, word
 from services.normalizer.dialects.google_args import PartialArguments
-from services.normalizer.events import Event, ReplayPart, ServerToolUse, TextDelta, ThinkingDelta, ToolCallDelta
+from services.normalizer.events import Event, ReplayPart, TextDelta, ThinkingDelta, ToolCallDelta
 
 _RUN = {"executableCode": "code_execution", "toolCall": ""}
 
@@ -120,6 +121,6 @@ class Parts:
         return pieces
 
 
-def _server_tool(kind: str, tool: str, ran: dict[str, Any]) -> ServerToolUse:
+def _server_tool(kind: str, tool: str, ran: dict[str, Any]) -> ServerToolCall:
     args: Any = ran.get("args") if kind == "toolCall" else {key: value for key, value in ran.items() if key != "id"}
-    return ServerToolUse(word(ran, "id"), kind, tool or word(ran, "toolType") or kind, args)
+    return ServerToolCall(id=word(ran, "id"), type=kind, name=tool or word(ran, "toolType") or kind, args=args)

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from schemas.chunks import ServerToolCall
 from services.normalizer.decode import UNREADABLE, PayloadDecoder, is_array, is_object, merged, word
 from services.normalizer.dialects import chat_ends
 from services.normalizer.dialects.chat_reasoning import Reasoning
@@ -20,7 +21,7 @@ from services.normalizer.dialects.chat_usage import usage_report
 from services.normalizer.dialects.odd_events import read_odd, tells_refusal
 from services.normalizer.errors import event_error
 from services.normalizer.errors.families import Family
-from services.normalizer.events import EndMark, Event, Failed, Served, ServerToolUse, Start, TextDelta
+from services.normalizer.events import EndMark, Event, Failed, Served, Start, TextDelta
 from services.normalizer.sse import SseEvent
 
 
@@ -81,7 +82,7 @@ class OpenAIChat:
         self._usage: dict[str, Any] | None = None
         self._reasoning = Reasoning(read_details=read_details)
         self._tools = ToolSlots()
-        self._executed: dict[str, ServerToolUse] = {}
+        self._executed: dict[str, ServerToolCall] = {}
 
     def read(self, event: SseEvent, out: list[Event]) -> None:
         """Append what this event says."""
@@ -180,8 +181,8 @@ class OpenAIChat:
         if is_object(tool):
             position = f"{tool.get('index')}"
             kind = word(tool, "type")
-            self._executed[position] = ServerToolUse(
-                word(tool, "id"), kind, word(tool, "name") or kind, tool.get("arguments")
+            self._executed[position] = ServerToolCall(
+                id=word(tool, "id"), type=kind, name=word(tool, "name") or kind, args=tool.get("arguments")
             )
 
     def _count(self, usage: object) -> None:

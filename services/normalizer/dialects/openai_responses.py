@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 
-from schemas.chunks import FinishReason
+from schemas.chunks import FinishReason, Usage
 from services.normalizer.decode import UNREADABLE, PayloadDecoder, count, is_array, is_object, word
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.dialects.responses_items import Items
 from services.normalizer.errors import event_error, stream_error
 from services.normalizer.errors.families import Family
-from services.normalizer.events import EndMark, Event, Failed, Finish, Start, TextDelta, ThinkingDelta, UsageReport
+from services.normalizer.events import EndMark, Event, Failed, Finish, Start, TextDelta, ThinkingDelta
 from services.normalizer.sse import SseEvent
 
 _INCOMPLETE: dict[str, FinishReason] = {
@@ -178,9 +178,9 @@ def _text_of(delta: object) -> str:
     return delta if isinstance(delta, str) else word(delta, "text")
 
 
-def _report(usage: dict[str, Any]) -> UsageReport:
+def _report(usage: dict[str, Any]) -> Usage:
     taken, given = usage.get("input_tokens_details"), usage.get("output_tokens_details")
-    return UsageReport(
+    return Usage(
         input_tokens=count(usage, "input_tokens"),
         output_tokens=count(usage, "output_tokens"),
         cached_input_tokens=count(taken, "cached_tokens"),

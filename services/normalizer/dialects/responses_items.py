@@ -2,8 +2,9 @@
 
 from typing import Any, Literal
 
+from schemas.chunks import ServerToolCall
 from services.normalizer.decode import is_array, is_object, word
-from services.normalizer.events import Event, ReplayPart, ServerToolUse, TextDelta, ThinkingDelta, ToolCallDelta
+from services.normalizer.events import Event, ReplayPart, TextDelta, ThinkingDelta, ToolCallDelta
 
 Channel = Literal["text", "raw", "summary"]
 
@@ -165,7 +166,8 @@ class Items:
         self._aside.add(item_id)
         details = {name: item[name] for name in _DETAILS if item.get(name) is not None}
         args: Any = next(iter(details.values()), None) if len(details) == 1 and "queries" not in details else details
-        out.append(ServerToolUse(item_id, kind, word(item, "name") or kind.removesuffix("_call"), args or None))
+        name = word(item, "name") or kind.removesuffix("_call")
+        out.append(ServerToolCall(id=item_id, type=kind, name=name, args=args or None))
 
     def _place(self, channel: Channel, index: int | None, part: int | None) -> tuple[Channel, int, int]:
         return channel, self._index(index), part or 0

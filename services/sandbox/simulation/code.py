@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+import msgspec
+
 from schemas.chunks import ProcessedChunk, TextChunk
 from services.normalizer import rules as normalizer
 from services.normalizer.endings import Ending
@@ -37,7 +39,7 @@ def _halves(chunk: ProcessedChunk) -> list[ProcessedChunk]:
         return [chunk]
     middle = len(chunk.content) // 2
     halves = (chunk.content[:middle], chunk.content[middle:])
-    return [chunk.model_copy(update={"content": half}) for half in halves]
+    return [msgspec.structs.replace(chunk, content=half) for half in halves]
 
 
 OLD = Code(orchestrator.RULES, normalizer.RULES)
