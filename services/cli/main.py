@@ -12,6 +12,7 @@ from services.cli import (
     catalog,
     chaos,
     classify,
+    context,
     discord,
     doctor,
     normalize,
@@ -41,6 +42,7 @@ app.command("chaos")(chaos.run)
 app.add_typer(topics.app, name="topics")
 app.add_typer(catalog.app, name="catalog")
 app.command("classify")(classify.run)
+app.add_typer(context.app, name="context")
 app.command("settings")(settings.show)
 app.command("doctor")(doctor.examine)
 app.command("normalize")(normalize.run)

@@ -65,7 +65,7 @@ def test_every_metric_stands_in_the_operators_page() -> None:
 )
 def test_every_command_that_a_page_shows_exists(command: str) -> None:
     words = command.split()
-    group = {"topics", "sandbox", "discord", "schemas", "catalog", "provider", "model", "endpoint"}
+    group = {"topics", "sandbox", "discord", "schemas", "catalog", "context", "provider", "model", "endpoint"}
     if words[0] == "worker":
         words = words[:1]
     result = CliRunner().invoke(app, [*words[: 2 if words[0] in group else 1], "--help"])

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pydantic import JsonValue
 
@@ -18,7 +19,6 @@ _SWITCHED: Mapping[ThinkingLevel, Mapping[str, JsonValue]] = {"none": _DISABLED,
 OPENROUTER = Habits(
     provider="openrouter",
     dialect="openai-chat",
-    base_url="https://openrouter.ai/api/v1",
     path="/chat/completions",
     # https://openrouter.ai/docs/app-attribution
     headers={"http-referer": "https://odradek.example", "x-title": "Odradek"},
@@ -33,7 +33,6 @@ OPENROUTER = Habits(
 DEEPSEEK = Habits(
     provider="deepseek",
     dialect="openai-chat",
-    base_url="https://api.deepseek.com",
     path="/chat/completions",
     max_tokens=4096,
     # https://api-docs.deepseek.com/guides/thinking_mode: V4 models think unless told not to, and then ignore sampling.
@@ -57,27 +56,16 @@ DEEPSEEK = Habits(
 ZAI = Habits(
     provider="zai",
     dialect="openai-chat",
-    base_url="https://api.z.ai/api/paas/v4",
     path="/chat/completions",
     max_tokens=4096,
     thinking=(ThinkingRule(levels=_SWITCHED, unsampled=frozenset(_LEVELS)),),
     model_prefix="zai/",
     chat=ChatHabits(tool_stream=True),
 )
-ZAICODING = Habits(
-    provider="zaicoding",
-    dialect="openai-chat",
-    base_url="https://api.z.ai/api/coding/paas/v4",
-    path=ZAI.path,
-    max_tokens=ZAI.max_tokens,
-    thinking=ZAI.thinking,
-    model_prefix=ZAI.model_prefix,
-    chat=ZAI.chat,
-)
+ZAICODING = replace(ZAI, provider="zaicoding")
 NVIDIA = Habits(
     provider="nvidia",
     dialect="openai-chat",
-    base_url="https://integrate.api.nvidia.com/v1",
     path="/chat/completions",
     max_tokens=4096,
     # Models of many makers: one template calls it `enable_thinking`, another `thinking`.
@@ -96,7 +84,6 @@ NVIDIA = Habits(
 CUSTOM = Habits(
     provider="custom",
     dialect="openai-chat",
-    base_url=None,
     path="/chat/completions",
     max_tokens=4096,
     speaker_stop=False,
@@ -113,7 +100,6 @@ CUSTOM = Habits(
 CUSTOM_RESPONSES = Habits(
     provider="custom",
     dialect="openai-responses",
-    base_url=None,
     path="/responses",
     sampling=frozenset({"temperature", "top_p"}),
 )

@@ -41,7 +41,6 @@ def _at(path: tuple[str, ...], effort: str) -> dict[str, JsonValue]:
 CHAT = Habits(
     provider="openai",
     dialect="openai-chat",
-    base_url="https://api.openai.com/v1",
     path="/chat/completions",
     thinking=_rules("reasoning_effort"),
     chat=ChatHabits(length_key="max_completion_tokens"),
@@ -49,7 +48,6 @@ CHAT = Habits(
 RESPONSES = Habits(
     provider="openai",
     dialect="openai-responses",
-    base_url="https://api.openai.com/v1",
     path="/responses",
     sampling=frozenset({"temperature", "top_p"}),
     thinking=_rules("reasoning", "effort"),

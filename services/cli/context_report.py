@@ -1,0 +1,212 @@
+"""The report of `odradek context`: a file and options in, a native request without secrets out."""
+
+import json
+import re
+import sys
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, TypeVar, cast, get_args
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from pydantic import ValidationError
+
+from schemas.chunks import Dialect
+from schemas.context import NeutralContext
+from services.catalog.providers import PROVIDERS, KeyPlacement, provider_named
+from services.catalog.seeds import SEEDS
+from services.catalog.seeds.model import ModelSeed
+from services.catalog.target import ModelFacts, ProviderName, Target
+from services.cli.printable import printable
+from services.context.failures import CannotAssemble
+from services.context.render import render
+from services.context.rendered import BlobText, NativeValue
+from services.runtime.errors import ConfigurationError
+
+MASKED = "********"
+_MOST_PROBLEMS = 10
+_PROVIDERS: dict[Dialect, ProviderName] = {
+    "openai-chat": "openai",
+    "openai-responses": "openai",
+    "anthropic": "anthropic",
+    "google": "google",
+    "novelai": "novelai",
+}
+_CAPABILITIES = {
+    "tools": "has_tools",
+    "images": "sees_images",
+    "videos": "sees_videos",
+    "youtube": "sees_youtube",
+    "reasoning": "is_reasoning",
+}
+_KEY_HEADERS: dict[KeyPlacement, dict[str, str]] = {
+    "bearer": {"authorization": f"Bearer {MASKED}"},
+    "adc": {"authorization": f"Bearer {MASKED}"},
+    "x-api-key": {"x-api-key": MASKED},
+    "x-goog-api-key": {"x-goog-api-key": MASKED},
+}
+_SECRET_QUERY = re.compile(r"(?i).*(key|token|secret|password|signature).*")
+_Word = TypeVar("_Word", bound=str)
+
+
+def target_of(
+    *,
+    dialect: str | None,
+    provider: str | None,
+    model: str | None,
+    base_url: str | None,
+    num_ctx: int | None,
+    capabilities: str | None,
+    context_window: int | None,
+    max_output_tokens: int | None,
+    supported_parameters: str | None,
+    strict_role_alternation: bool | None,
+    prefix_completion: bool | None,
+) -> Target:
+    """The target that the options mean; raises ConfigurationError for one that means nothing."""
+    spoken = None if dialect is None else _one_of(dialect, get_args(Dialect), "--dialect")
+    owner = _PROVIDERS[spoken or "openai-chat"] if provider is None else _provider(provider)
+    seed = _seed(owner, model, spoken if provider is None else None)
+    if seed is None and model is None:
+        raise ConfigurationError(f"{owner} has no default model in this dialect", remedy="Name one with --model.")
+    known = ModelFacts(model or "", has_tools=True, sees_images=True) if seed is None else _facts(seed)
+    given: dict[str, object] = {
+        "context_window": context_window,
+        "max_output_tokens": max_output_tokens,
+        "supported_parameters": None if supported_parameters is None else frozenset(_listed(supported_parameters)),
+        "strict_role_alternation": strict_role_alternation,
+        "supports_prefix_completion": prefix_completion,
+    }
+    facts = {name: value for name, value in given.items() if value is not None}
+    if capabilities is not None:
+        wanted = [_one_of(name, (*_CAPABILITIES, "none"), "--capabilities") for name in _listed(capabilities)]
+        facts |= {field: name in wanted for name, field in _CAPABILITIES.items()}
+    fallback = (seed and seed.dialect) or PROVIDERS[owner].dialect
+    return Target(owner, spoken or fallback, replace(known, **cast("dict[str, Any]", facts)), base_url, num_ctx)
+
+
+def print_request(file: str, target: Target) -> None:
+    """Print the request of a file; raises ConfigurationError with the place in the file, or for what cannot be sent."""
+    context = _read(file)
+    try:
+        made = render(context, target)
+    except CannotAssemble as error:
+        raise ConfigurationError(str(error), remedy=error.remedy) from error
+    _print(
+        {
+            "provider": target.provider,
+            "dialect": target.dialect,
+            "model": target.model.codename,
+            "method": "POST",
+            "url": _masked(made.url),
+            "headers": {**made.headers, **_KEY_HEADERS[PROVIDERS[target.provider].placement]},
+            "body": _printable(made.body),
+            "warnings": [
+                {"code": warning.code, "place": warning.place, "message": warning.message} for warning in made.warnings
+            ],
+            "mandatory": sorted(made.mandatory),
+            "added": list(made.added),
+            "skipped_images": list(made.skipped_images),
+        }
+    )
+
+
+def print_schema() -> None:
+    """Print the JSON Schema of a context's file."""
+    _print({"$schema": "https://json-schema.org/draft/2020-12/schema", **NeutralContext.model_json_schema()})
+
+
+def _read(file: str) -> NeutralContext:
+    try:
+        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise ConfigurationError(
+            f"cannot read {file}: {error.strerror}", remedy="Name a file, or - for standard input."
+        ) from error
+    try:
+        return NeutralContext.model_validate_json(raw, extra="forbid")
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_input=False)
+    unknown = [problem for problem in problems if problem["type"] == "extra_forbidden"]
+    if len(unknown) < len(problems):
+        wrong = [problem for problem in problems if problem["type"] != "extra_forbidden"]
+        lines = [f"{_place(problem['loc'])}: {problem['msg']}" for problem in wrong[:_MOST_PROBLEMS]]
+        if len(wrong) > _MOST_PROBLEMS:
+            lines.append(f"and {len(wrong) - _MOST_PROBLEMS} more")
+        name = "standard input" if file == "-" else file
+        raise ConfigurationError(
+            "\n".join((f"{name} holds no neutral context", *lines)),
+            remedy="odradek context schema prints what it may hold",
+        )
+    for problem in unknown:
+        print(printable(f"warning: {_place(problem['loc'])} is unknown and has no effect"), file=sys.stderr)
+    return NeutralContext.model_validate_json(raw)
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    """`items[0].parts[1].text`. Names of a union's alternatives stand in a location too, and are left out."""
+    out = ""
+    for index, step in enumerate(location):
+        if isinstance(step, int):
+            out += f"[{step}]"
+        elif not (index and isinstance(location[index - 1], int) and step in ("text", "image", "video", "omitted")):
+            out += f".{step}" if out else step
+    return out or "the file"
+
+
+def _provider(name: str) -> ProviderName:
+    found = provider_named(name)
+    if found is None:
+        raise ConfigurationError(f"--provider is {name[:40]!r}", remedy=f"Use one of {', '.join(PROVIDERS)}.")
+    return found
+
+
+def _seed(provider: ProviderName, model: str | None, dialect: Dialect | None) -> ModelSeed | None:
+    """The model that ships with Odradek under the name, or the provider's default one that speaks the dialect."""
+    seeds = SEEDS[provider]
+    if model is not None:
+        return next((seed for seed in seeds if seed.codename == model), None)
+    speaking = [seed for seed in seeds if dialect in (None, seed.dialect or PROVIDERS[provider].dialect)]
+    default = next((seed for seed in speaking if seed.is_default), None)
+    return default or next(iter(speaking), None)
+
+
+def _facts(seed: ModelSeed) -> ModelFacts:
+    names = {field.name for field in fields(ModelFacts)} & {field.name for field in fields(ModelSeed)}
+    return ModelFacts(**{name: getattr(seed, name) for name in names})
+
+
+def _one_of(word: str, words: tuple[_Word, ...], option: str) -> _Word:
+    for known in words:
+        if word == known:
+            return known
+    raise ConfigurationError(f"{option} is {word[:40]!r}", remedy=f"Use one of {', '.join(words)}.")
+
+
+def _listed(text: str) -> list[str]:
+    return [name for name in re.split(r"[\s,]+", text) if name]
+
+
+def _masked(url: str) -> str:
+    """The URL without what is secret in it: a user's part, and a query's keys."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")
+    query = [(name, MASKED if _SECRET_QUERY.fullmatch(name) else value) for name, value in parse_qsl(parts.query)]
+    netloc = f"{MASKED}@{host[2]}" if host[1] else parts.netloc
+    return urlunsplit((parts.scheme, netloc, parts.path, urlencode(query, safe="*"), parts.fragment))
+
+
+def _printable(value: NativeValue) -> Any:
+    match value:
+        case BlobText():
+            return {"blob": value.blob.key, "size": value.blob.size, "prefix": value.prefix}
+        case dict():
+            return {key: _printable(inner) for key, inner in cast("dict[str, NativeValue]", value).items()}
+        case list():
+            return [_printable(inner) for inner in cast("list[NativeValue]", value)]
+        case _:
+            return value
+
+
+def _print(value: dict[str, Any]) -> None:
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    sys.stdout.buffer.write(f"{text}\n".encode())
