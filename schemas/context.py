@@ -6,7 +6,7 @@ The names are those of TomoriBot's context assembly (StructuredContextItem and w
 
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, StringConstraints
 
 from schemas.base import Model
 from schemas.chunks import Dialect, FunctionCall
@@ -61,7 +61,7 @@ class TextPart(Model):
 class BlobRef(Model):
     """Bytes that wait in the blob store under their SHA-256, in hex, so that they need no room in the log."""
 
-    key: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    key: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
     size: Annotated[int, Field(ge=0, description="bytes, before base64")]
 
 

@@ -1,19 +1,34 @@
 """A provider-native request as context made it: all but the secret."""
 
-from typing import Annotated, Literal, cast
+from typing import Annotated, ClassVar, Literal, cast
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, StringConstraints
 
 from schemas.attempts import AttemptFacts
 from schemas.base import GenerationNumber, Model, Record, Snowflake, TurnId, is_absent
 from schemas.chunks import Dialect
+from schemas.context import BlobRef
+
+Placement = Literal["bearer", "x-api-key", "x-goog-api-key", "google-adc", "none"]
+"""Where a provider wants its key. `google-adc`: an access token of Google's application default credentials."""
 
 
 class CredentialRef(Model):
     """Which secret the provider worker adds, and how; the secret itself never enters a topic."""
 
     name: str = Field(description="the credential's name in the worker's settings, or empty for none")
-    placement: Literal["bearer", "x-api-key", "x-goog-api-key", "none"]
+    placement: Placement
+
+
+class BlobPlace(Model):
+    """A string of the body that the provider worker makes as it sends: `prefix`, then the blob's bytes in base64.
+
+    `path` is a JSON Pointer (https://www.rfc-editor.org/rfc/rfc6901) to a string, whose own text is not sent.
+    """
+
+    path: Annotated[str, StringConstraints(pattern=r"^(/([^~/]|~[01])*)+$", max_length=1024)]
+    blob: BlobRef
+    prefix: Annotated[str, Field(max_length=1024)] = ""
 
 
 class KnownTool(Model):
@@ -42,9 +57,17 @@ class StreamDeadlines(Model):
 
 
 class ProviderRequest(Record):
-    """An HTTP request for one generation. Past `ttl_ms` after its record's time it is not sent but ends as expired."""
+    """An HTTP request for one generation. Past `ttl_ms` after its record's time it is not sent but ends as expired.
+
+    Version 2 added `blobs`, without which a reader would send pictures as empty strings, and `google-adc`.
+    """
+
+    version: ClassVar[int] = 2
 
     channel_id: Snowflake
+    guild_id: Snowflake | None = Field(
+        default=None, description="whose share of the streams it takes; None: a DM's own"
+    )
     turn: TurnId
     generation: GenerationNumber
     caused_by: Snowflake = Field(description="the snowflake of the turn's message, for channel-wide stops")
@@ -54,6 +77,7 @@ class ProviderRequest(Record):
     url: str
     headers: dict[str, str] = Field(default_factory=dict)
     body: dict[str, JsonValue]
+    blobs: Annotated[tuple[BlobPlace, ...], Field(max_length=256)] = ()
     credential: CredentialRef
     verbatim_tools: tuple[KnownTool, ...] = Field(
         default=(),

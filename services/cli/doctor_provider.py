@@ -16,7 +16,8 @@ from services.context.dialects import DIALECTS
 from services.context.dialects.anthropic import VERSION
 from services.context.native import DialectSpec, endpoint
 from services.provider.credentials import Credentials
-from services.runtime.errors import ConfigurationError
+from services.provider.failures import CredentialUnusable
+from services.provider.google_tokens import GoogleTokens
 from services.runtime.settings import Settings
 
 _MOST_BYTES = 8 * 1024 * 1024
@@ -31,8 +32,8 @@ async def check_provider(settings: Settings) -> AsyncIterator[Finding]:
         yield Finding("provider", "FAIL", detail, f"set ODRADEK_DIALECT to one of {', '.join(DIALECTS)}")
         return
     try:
-        headers = _headers(settings, spec)
-    except ConfigurationError as error:
+        headers = await _headers(settings, spec)
+    except CredentialUnusable as error:
         # No failure: the local provider of `odradek up` brings a key of its own.
         yield Finding("provider key", "warn", str(error), f"for a real provider: {error.remedy}")
         return
@@ -87,11 +88,12 @@ def _has_key(settings: Settings, spec: DialectSpec) -> bool:
     return key is not None and bool(key.get_secret_value().strip())
 
 
-def _headers(settings: Settings, spec: DialectSpec) -> dict[str, str]:
-    """The headers of a request; raises ConfigurationError for a key that is missing or cannot be sent."""
+async def _headers(settings: Settings, spec: DialectSpec) -> dict[str, str]:
+    """The headers of a request; raises CredentialUnusable for a key that is missing or cannot be sent."""
     keyless = settings.provider_url is not None and not _has_key(settings, spec)
     placement = "none" if keyless else spec.placement
-    credential = Credentials(settings).find(CredentialRef(name=spec.credential, placement=placement))
+    tokens = GoogleTokens(httpx.Client)
+    credential = await Credentials(settings, tokens).find(CredentialRef(name=spec.credential, placement=placement))
     version = {"anthropic-version": VERSION} if settings.dialect == "anthropic" else {}
     return {**dict(credential.headers), **version}
 

@@ -3,14 +3,12 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 from pydantic import JsonValue, SecretStr
 
+from schemas.prompts import Placement
 from services.context.context import NeutralContext
 from services.runtime.settings import Settings
-
-Placement = Literal["bearer", "x-api-key", "x-goog-api-key"]
 
 
 @dataclass(frozen=True, slots=True)

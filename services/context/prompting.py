@@ -41,6 +41,7 @@ def prompt(
         headers = headers | {"x-odradek-turn": request.turn, "x-odradek-generation": str(request.generation)}
     return ProviderRequest(
         channel_id=request.channel_id,
+        guild_id=request.guild_id,
         turn=request.turn,
         generation=request.generation,
         caused_by=request.message_id,

@@ -1,4 +1,4 @@
-"""The secrets that the worker's settings hold, by the names that requests use."""
+"""The secrets of requests, by the names that requests use, and where each provider wants its own."""
 
 import re
 from dataclasses import dataclass, field
@@ -7,7 +7,9 @@ from typing import assert_never
 from pydantic import SecretStr
 
 from schemas.prompts import CredentialRef
-from services.runtime.errors import ConfigurationError
+from services.provider.failures import CredentialUnusable
+from services.provider.google_tokens import GoogleTokens
+from services.provider.vertex import VertexPlace, vertex_place
 from services.runtime.settings import Settings
 
 _SENDABLE = re.compile(r"[\x21-\x7e]+")
@@ -15,41 +17,35 @@ _SENDABLE = re.compile(r"[\x21-\x7e]+")
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """One header with a secret in it; `secret` is None where the request goes without."""
+    """The headers with a secret in them; `secret` is None where the request goes without.
+
+    `place` fills in the URL of a call to Vertex AI.
+    """
 
     secret: str | None = field(default=None, repr=False)
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    place: VertexPlace | None = None
 
 
 class Credentials:
     """Finds the secret that a request refers to. Blanks around a key are dropped: they come from copying it."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, tokens: GoogleTokens) -> None:
+        self._tokens = tokens
         self._known: dict[str, tuple[str, SecretStr | None]] = {
             "openai": ("ODRADEK_OPENAI_API_KEY", settings.openai_api_key),
             "anthropic": ("ODRADEK_ANTHROPIC_API_KEY", settings.anthropic_api_key),
+            "google": ("ODRADEK_GOOGLE_API_KEY", settings.google_api_key),
+            "vertex": ("ODRADEK_VERTEX", settings.vertex),
         }
 
-    def find(self, reference: CredentialRef) -> Credential:
-        """The credential; raises ConfigurationError, which names the setting and never shows its value."""
+    async def find(self, reference: CredentialRef) -> Credential:
+        """The credential; raises CredentialUnusable, which names the setting and never shows its value, or
+        CredentialUnavailable.
+        """
         if reference.placement == "none":
             return Credential()
-        if reference.name not in self._known:
-            raise ConfigurationError(
-                f"no credential is called {reference.name[:40]!r}",
-                remedy=f"Known are {', '.join(sorted(self._known))}.",
-            )
-        variable, value = self._known[reference.name]
-        secret = "" if value is None else value.get_secret_value().strip()
-        if not secret:
-            raise ConfigurationError(
-                f"the provider worker has no key {reference.name!r}", remedy=f"Set {variable} for the provider worker."
-            )
-        if not _SENDABLE.fullmatch(secret):
-            raise ConfigurationError(
-                f"the key {reference.name!r} holds characters that no HTTP header can carry",
-                remedy=f"Set {variable} to the key as its provider shows it.",
-            )
+        secret = self._secret(reference.name)
         match reference.placement:
             case "bearer":
                 return Credential(secret, (("authorization", f"Bearer {secret}"),))
@@ -57,5 +53,27 @@ class Credentials:
                 return Credential(secret, (("x-api-key", secret),))
             case "x-goog-api-key":
                 return Credential(secret, (("x-goog-api-key", secret),))
+            case "google-adc":
+                place = vertex_place(secret)
+                token = await self._tokens.token()
+                return Credential(token.secret, token.headers, place)
             case _:
                 assert_never(reference.placement)
+
+    def _secret(self, name: str) -> str:
+        if name not in self._known:
+            raise CredentialUnusable(
+                f"no credential is called {name[:40]!r}", remedy=f"Known are {', '.join(sorted(self._known))}."
+            )
+        variable, value = self._known[name]
+        secret = "" if value is None else value.get_secret_value().strip()
+        if not secret:
+            raise CredentialUnusable(
+                f"the provider worker has no key {name!r}", remedy=f"Set {variable} for the provider worker."
+            )
+        if not _SENDABLE.fullmatch(secret):
+            raise CredentialUnusable(
+                f"the key {name!r} holds characters that no HTTP header can carry",
+                remedy=f"Set {variable} to the key as its provider shows it.",
+            )
+        return secret

@@ -1,7 +1,7 @@
 """One provider call: send the request, record what comes, and say how it ended; a stop breaks it off at once."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Protocol
@@ -51,11 +51,11 @@ class Hold(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What one call needs. `streams` tells how many calls are in flight."""
+    """What one call needs. `prepare` finds its secret, `streams` tells how many calls are in flight."""
 
     transport: Transport
     request: ProviderRequest
-    call: Call
+    prepare: Callable[[], Awaitable[Call]]
     recorder: Recorder
     streams: Callable[[], int]
     hold: Hold
@@ -63,7 +63,7 @@ class Exchange:
     async def run(self, stop: "asyncio.Future[Stop]", lost: "asyncio.Future[None]") -> Outcome:
         """Make the call. When `stop` or `lost` resolves, or on cancellation, the connection is closed before this returns.
 
-        Raises DeclaredLost.
+        Raises DeclaredLost or CallNotMade.
         """
         loop = asyncio.get_running_loop()
         reading = asyncio.create_task(self._read())
@@ -83,11 +83,12 @@ class Exchange:
 
     async def _read(self) -> Outcome:
         loop = asyncio.get_running_loop()
+        call = await self.prepare()
         began = loop.time()
         deadlines = Deadlines(self.request.deadlines, began)
         try:
             async with asyncio.timeout_at(deadlines.next) as scope:
-                response = await self.transport.open(self.call)
+                response = await self.transport.open(call)
                 try:
                     return await self._record(response, deadlines, scope, began)
                 finally:

@@ -43,7 +43,6 @@ class Recorder:
         inbound: Inbound,
         request: ProviderRequest,
         instance: str,
-        secret: str | None,
         paused: Callable[[], bool],
     ) -> None:
         """`paused`: whether writing has to wait until the claim is confirmed."""
@@ -51,7 +50,7 @@ class Recorder:
         self._paused = paused
         self._request = request
         self._origin = _origin(request, instance)
-        self._masker = Masker(secret)
+        self._masker = Masker(None)
         self._coalescer = Coalescer()
         self._timer: asyncio.TimerHandle | None = None
         self._unacknowledged: deque[asyncio.Future[Appended]] = deque()
@@ -61,6 +60,10 @@ class Recorder:
         self._retry_after: str | None = None
         self._retry_hints: tuple[tuple[str, str], ...] = ()
         self.ended = False
+
+    def hide(self, secret: str | None) -> None:
+        """Mask a secret in all that comes; to be called before the call is made."""
+        self._masker = Masker(secret)
 
     def answered(self, status: int, content_type: str, headers: Mapping[str, str]) -> None:
         """The response's headers have come."""

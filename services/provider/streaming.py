@@ -11,23 +11,25 @@ from dataclasses import dataclass
 from typing import assert_never
 
 import orjson
+from structlog.typing import FilteringBoundLogger
 
 from schemas.chunks import ProviderError
 from schemas.claims import Closing
 from schemas.identities import stream_effect
 from schemas.prompts import ProviderRequest
 from schemas.raw import Ending
-from services.provider.credentials import Credential, Credentials
+from services.provider.credentials import Credentials
 from services.provider.exchange import DeclaredLost, Exchange, Outcome
+from services.provider.failures import BlobMissing, CallNotMade
 from services.provider.metrics import STREAMS, WAITING
 from services.provider.recording import Recorder, lost_end
+from services.provider.slots import Slots
+from services.provider.splicing import Blobs, SplicedBody, segments
 from services.provider.transport import Call, Transport
 from services.runtime.claims import Claims, Ended, Held, Won
 from services.runtime.clock import Clock
 from services.runtime.control import Control, Stop
-from services.runtime.errors import ConfigurationError
 from services.runtime.inbound import Inbound
-from services.runtime.log import NewRecord
 from services.runtime.logs import get_logger
 from services.runtime.refusals import generation_failed
 
@@ -49,13 +51,15 @@ class Streams:
         credentials: Credentials,
         clock: Clock,
         most: int,
+        blobs: Blobs | None = None,
     ) -> None:
         self._claims = claims
         self._control = control
         self._transport = transport
         self._credentials = credentials
         self._clock = clock
-        self._slots = asyncio.Semaphore(most)
+        self._blobs = blobs
+        self._slots = Slots(most)
         self._here: dict[str, asyncio.Event] = {}
 
     async def run(self, inbound: Inbound, request: ProviderRequest) -> None:
@@ -96,20 +100,12 @@ class Streams:
     ) -> None:
         """Make the call that we alone have claimed, and close the claim whatever happens."""
         lines = log.bind(turn=request.turn, generation=request.generation, channel=request.channel_id)
-        try:
-            credential = self._credentials.find(request.credential)
-        except ConfigurationError as error:
-            lines.error("no call: the credential is unusable", problem=str(error), remedy=error.remedy)
-            for failed in _unusable(inbound, request, error):
-                inbound.emit(failed)
-            await self._claims.close(effect, request.channel_id, "failed")
-            return
-        recorder = Recorder(inbound, request, self._claims.instance, credential.secret, self._claims.paused)
+        recorder = Recorder(inbound, request, self._claims.instance, self._claims.paused)
         hold = _Hold(self._claims, effect, request.channel_id)
         closing: Closing | None = "failed"
         try:
             async with self._claims.guard(effect) as lost:
-                outcome = await self._outcome(inbound, request, credential, recorder, hold, stop, lost)
+                outcome = await self._outcome(inbound, request, recorder, hold, stop, lost)
             if hold.paused() and not await hold.confirm():
                 raise DeclaredLost
             lines.info("stream ended", ending=outcome.ending, dialect=request.dialect, model=request.model)
@@ -121,6 +117,9 @@ class Streams:
             # Whoever closed the claim may have died before it said so in raw, and then the turn would wait in vain.
             lost_end(inbound, request)
             closing = None
+        except CallNotMade as error:
+            recorder.give_up()
+            _tell(inbound, request, lines, error)
         except asyncio.CancelledError:
             closing = "lost"
             with contextlib.suppress(TimeoutError):
@@ -138,7 +137,6 @@ class Streams:
         self,
         inbound: Inbound,
         request: ProviderRequest,
-        credential: Credential,
         recorder: Recorder,
         hold: "_Hold",
         stop: "asyncio.Future[Stop]",
@@ -148,33 +146,41 @@ class Streams:
             return Outcome("stopped")
         if self._left_s(inbound, request) <= 0:
             return Outcome("expired")
-        call = Call(
-            url=request.url,
-            headers=request.headers,
-            body=orjson.dumps(request.body),
-            connect_s=request.deadlines.connect_ms / 1000,
-            secret_headers=credential.headers,
-        )
+
+        async def prepare() -> Call:
+            credential = await self._credentials.find(request.credential)
+            recorder.hide(credential.secret)
+            return Call(
+                url=credential.place.fill(request.url) if credential.place else request.url,
+                headers=request.headers,
+                body=self._body(request),
+                connect_s=request.deadlines.connect_ms / 1000,
+                secret_headers=credential.headers,
+            )
+
         with STREAMS.track_inprogress():
-            exchange = Exchange(self._transport, request, call, recorder, lambda: len(self._here), hold)
+            exchange = Exchange(self._transport, request, prepare, recorder, lambda: len(self._here), hold)
             return await exchange.run(stop, lost)
+
+    def _body(self, request: ProviderRequest) -> bytes | SplicedBody:
+        """The body to send; raises BlobPlaceInvalid or BlobMissing."""
+        if not request.blobs:
+            return orjson.dumps(request.body)
+        if self._blobs is None:
+            raise BlobMissing("the provider worker has no blob store")
+        return SplicedBody(segments(request.body, request.blobs), self._blobs)
 
     @contextlib.asynccontextmanager
     async def _slot(
         self, inbound: Inbound, request: ProviderRequest, stop: "asyncio.Future[Stop]"
     ) -> AsyncGenerator[None]:
         """One of the streams that a process may hold; a prompt that is stopped or expires goes on without."""
-        acquiring = asyncio.create_task(self._slots.acquire())
-        try:
+        guild = request.guild_id or f"direct:{request.channel_id}"
+        async with self._slots.wish(guild) as granted:
             with WAITING.track_inprogress():
-                while not (acquiring.done() or stop.done()) and (left_s := self._left_s(inbound, request)) > 0:
-                    await asyncio.wait({acquiring, stop}, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+                while not (granted.done() or stop.done()) and (left_s := self._left_s(inbound, request)) > 0:
+                    await asyncio.wait({granted, stop}, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
             yield
-        finally:
-            acquiring.cancel()
-            await asyncio.wait({acquiring})
-            if not acquiring.cancelled():
-                self._slots.release()
 
     def _left_s(self, inbound: Inbound, request: ProviderRequest) -> float:
         """How long the prompt may still be sent, in seconds."""
@@ -196,11 +202,13 @@ class _Hold:
         return await self.claims.confirm(self.effect, self.channel)
 
 
-def _unusable(inbound: Inbound, request: ProviderRequest, error: ConfigurationError) -> list[NewRecord]:
-    problem = ProviderError(
-        type="api_error", code="configuration", message=f"{error}. {error.remedy}".strip(), retryable=False
-    )
-    return generation_failed("provider", inbound.record, inbound.facts, problem, request.attempt)
+def _tell(inbound: Inbound, request: ProviderRequest, lines: FilteringBoundLogger, error: CallNotMade) -> None:
+    """End the generation with the reason."""
+    lines.error("no call", code=error.code, problem=str(error), remedy=error.remedy)
+    message = f"{error}. {error.remedy}".strip()
+    problem = ProviderError(type="api_error", code=error.code, message=message, retryable=error.retryable)
+    for failed in generation_failed("provider", inbound.record, inbound.facts, problem, request.attempt):
+        inbound.emit(failed)
 
 
 def _closing(ending: Ending) -> Closing:

@@ -7,8 +7,10 @@ from schemas.headers import Facts
 from schemas.prompts import ProviderRequest
 from schemas.registry import decode
 from services.provider.credentials import Credentials
+from services.provider.google_tokens import GoogleTokens
+from services.provider.httpx_transport import HttpxTransport
+from services.provider.pools import Pools
 from services.provider.streaming import Streams
-from services.provider.transport import HttpxTransport
 from services.runtime.assembly import Context, WorkerSpec
 from services.runtime.handler import Handler
 from services.runtime.inbound import Inbound
@@ -46,14 +48,16 @@ class Provider:
 
 async def build(context: Context) -> Handler:
     """The worker's handler, bound to the process."""
-    transport = HttpxTransport()
-    context.on_stop(transport.aclose)
+    pools = Pools.of(context.settings)
+    context.on_stop(pools.aclose)
+    tokens = GoogleTokens(pools.blocking_client)
+    context.on_stop(tokens.aclose)
     return Provider(
         Streams(
             claims=context.claims,
             control=context.control,
-            transport=transport,
-            credentials=Credentials(context.settings),
+            transport=HttpxTransport(pools),
+            credentials=Credentials(context.settings, tokens),
             clock=context.clock,
             most=context.settings.max_streams,
         )

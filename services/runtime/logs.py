@@ -23,7 +23,8 @@ _LIBRARY_LEVELS = {
     "asyncio": "WARNING",
     "discord": "WARNING",
     "discord.client": "ERROR",  # it warns at each start that voice is not installed
-    "httpcore": "WARNING",  # it would write down hosts and response headers
+    "google": "WARNING",
+    "httpcore": "WARNING",  # its debug lines show the headers of answers, in which a provider may echo a key
     "httpx": "WARNING",
 }
 

@@ -139,6 +139,14 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("ODRADEK_ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY"),
         description="key for dialect anthropic",
     )
+    google_api_key: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("ODRADEK_GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        description="key for dialect google, of the Gemini API or of Vertex AI in express mode",
+    )
+    vertex: SecretStr | None = Field(
+        None, description="PROJECT::LOCATION of Vertex AI, called with Google's application default credentials"
+    )
     system_prompt: str = Field(
         "You are Odradek, a helpful companion in a Discord channel. Answer briefly and plainly.",
         description="the system text of every turn",
@@ -150,7 +158,17 @@ class Settings(BaseSettings):
     stop_strings: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="stop strings, separated by commas; \\n is a newline"
     )
-    max_streams: Annotated[int, Field(ge=1)] = Field(500, description="streams that one provider process holds at once")
+    max_streams: Annotated[int, Field(ge=1)] = Field(
+        500, description="streams that one provider process holds at once; one guild gets at most four fifths of them"
+    )
+
+    provider_proxy: SecretStr | None = Field(
+        None,
+        description="proxy of all provider calls, http://[USER:PASSWORD@]HOST:PORT; HTTPS_PROXY and NO_PROXY if unset",
+    )
+    provider_ca_file: Path | None = Field(
+        None, description="CA certificates of providers, in PEM, beside those that everybody trusts"
+    )
 
     @classmethod
     def settings_customise_sources(

@@ -1,20 +1,25 @@
 """Streams on the real claims, control and sender over a log in memory, against the sandbox provider's real HTTP."""
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
 import pytest
 
+from schemas.context import BlobRef
 from schemas.headers import Facts, HeaderReader
 from schemas.prompts import CredentialRef, ProviderRequest, StreamDeadlines
 from schemas.raw import RawEnd, RawSlice, parse_raw
 from schemas.stops import OneTurn, StopRequested
 from schemas.topics import load_topics
 from services.provider.credentials import Credentials
+from services.provider.failures import BlobMissing
+from services.provider.google_tokens import GoogleTokens
+from services.provider.httpx_transport import HttpxTransport
 from services.provider.streaming import Streams
-from services.provider.transport import HttpxTransport
 from services.runtime.claims import Claims
 from services.runtime.control import Control
 from services.runtime.inbound import Inbound, Pending
@@ -97,6 +102,25 @@ class MemoryLog:
 
     def read_to_end(self, topic: str, partitions: Collection[int]) -> Any:
         raise AssertionError("these tests read no topic whole")
+
+
+class MemoryBlobs:
+    """Blobs by key, read in pieces of `piece` bytes."""
+
+    def __init__(self, *blobs: bytes, piece: int = 1000) -> None:
+        self.by_key = {hashlib.sha256(blob).hexdigest(): blob for blob in blobs}
+        self.piece = piece
+
+    @staticmethod
+    def ref(blob: bytes) -> BlobRef:
+        return BlobRef(key=hashlib.sha256(blob).hexdigest(), size=len(blob))
+
+    async def read(self, ref: BlobRef) -> AsyncIterator[bytes]:
+        if ref.key not in self.by_key:
+            raise BlobMissing("there is no such blob")
+        blob = self.by_key[ref.key]
+        for start in range(0, len(blob), self.piece):
+            yield blob[start : start + self.piece]
 
 
 @dataclass
@@ -205,6 +229,12 @@ class Bench:
             await self.log.changed.wait_for(lambda: len(self.log.topics.get(topic, [])) >= count)
 
 
+@pytest.fixture(scope="session")
+def memory_blobs() -> type[MemoryBlobs]:
+    """Makes a blob store in memory: ``memory_blobs(b"...", piece=...)``."""
+    return MemoryBlobs
+
+
 @pytest.fixture(autouse=True)
 def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -215,7 +245,10 @@ async def make_bench() -> AsyncIterator[Callable[..., Awaitable[Bench]]]:
     """Starts a provider process and a sandbox: ``await make_bench(most=..., key=...)``."""
     benches: list[tuple[Bench, HttpxTransport]] = []
 
-    async def make(*, most: int = 10, key: str | None = KEY) -> Bench:
+    async def make(
+        *, most: int = 10, key: str | None = KEY, blobs: Any = None, token_within_s: float = 10.0, **more: Any
+    ) -> Bench:
+        settings = Settings(openai_api_key=key, anthropic_api_key=key, google_api_key=key, **more)
         sandbox = SandboxProvider(SandboxConfig(key=KEY, pace_ms=0))
         address = await sandbox.start()
         log = MemoryLog()
@@ -230,9 +263,10 @@ async def make_bench() -> AsyncIterator[Callable[..., Awaitable[Bench]]]:
             claims=claims,
             control=control,
             transport=transport,
-            credentials=Credentials(Settings(openai_api_key=key, anthropic_api_key=None)),
+            credentials=Credentials(settings, GoogleTokens(httpx.Client, within_s=token_within_s)),
             clock=clock,
             most=most,
+            blobs=blobs,
         )
         made = Bench(log, sender, claims, control, clock, streams, sandbox, address.url)
         benches.append((made, transport))

@@ -1,15 +1,17 @@
 """A prompt from its claim to the end of its stream, over real HTTP."""
 
 import asyncio
+import base64
 from typing import Any
 
 import orjson
 import pytest
 
 from schemas.attempts import AttemptFacts, Chosen
+from schemas.chunks import ProviderError
 from schemas.claims import Claimed, Closed
 from schemas.inbox import GenerationFailed
-from schemas.prompts import CredentialRef, KnownTool, StreamDeadlines
+from schemas.prompts import BlobPlace, CredentialRef, KnownTool, StreamDeadlines
 from schemas.raw import RawSlice
 from schemas.registry import decode
 from schemas.stops import ChannelTurns, StopRequested
@@ -47,6 +49,14 @@ async def others_claim(bench: Any, instance: str = "provider-1") -> None:
 async def others_close(bench: Any, outcome: Any) -> None:
     closed = Closed(effect=EFFECT, outcome=outcome, by="provider-1:b")
     await bench.sender.send(output("claims", closed, channel="900", event_id="y"))
+
+
+def failure(bench: Any) -> ProviderError:
+    """Why the generation failed without a call."""
+    (record,) = bench.log.topics["inbox"]
+    _, failed = decode(record.headers, record.value)
+    assert isinstance(failed, GenerationFailed)
+    return failed.error
 
 
 async def test_a_stream_is_written_byte_for_byte_and_ends_once(bench: Any) -> None:
@@ -397,6 +407,31 @@ async def test_a_prompt_waits_for_a_free_stream(make_bench: Any) -> None:
     ]
 
 
+async def test_a_guild_that_asks_for_everything_does_not_keep_another_waiting(make_bench: Any) -> None:
+    bench = await make_bench(most=5)
+    bench.play(Recording(BODY, ending=Hang()), times=None)
+    crowd = [bench.start(bench.request(turn=f"m{number}", guild_id="1")) for number in range(2000, 2005)]
+    await bench.appended("raw", 4)
+    other = bench.start(bench.request(turn="m3000", guild_id="2"))
+    await bench.appended("raw", 5)
+    assert [record.origin.turn for _, record, _ in bench.raw()][-1] == "m3000"
+    for turn in ("m2000", "m2001", "m2002", "m2003", "m2004", "m3000"):
+        await bench.stop_turn(turn)
+    await asyncio.gather(*crowd, other)
+
+
+async def test_direct_messages_share_as_each_channel_its_own(make_bench: Any) -> None:
+    bench = await make_bench(most=5)
+    bench.play(Recording(BODY, ending=Hang()), times=None)
+    turns = [f"m{number}" for number in range(2000, 2005)]
+    running = [bench.start(bench.request(turn=turn, channel_id=str(900 + n))) for n, turn in enumerate(turns)]
+    await bench.appended("raw", 5)
+    assert {record.origin.turn for _, record, _ in bench.raw()} == set(turns)
+    for task in running:
+        task.cancel()
+    await asyncio.gather(*running, return_exceptions=True)
+
+
 async def test_a_log_that_stands_still_holds_the_stream_back(bench: Any) -> None:
     bench.log.frozen = {"raw"}
     bench.play(Recording(LONG * (MOST_UNACKNOWLEDGED * 3), cuts=EveryBytes(len(LONG))))
@@ -446,3 +481,48 @@ async def test_the_body_is_sent_as_compact_json(bench: Any) -> None:
     await bench.run(request)
     call = await bench.sandbox.wait_for_call()
     assert call.body_bytes == len(orjson.dumps(request.body))
+
+
+async def test_blobs_are_put_into_the_body_where_the_prompt_lists_them(make_bench: Any, memory_blobs: Any) -> None:
+    pictures = [bytes(range(256)) * 5_000, b"\x89PNG"]
+    bench = await make_bench(blobs=memory_blobs(*pictures, piece=65_536))
+    said = "/messages/0/content/1/image_url/url"
+    content = [{"type": "text", "text": said}, *({"type": "image_url", "image_url": {"url": ""}} for _ in pictures)]
+    await bench.run(
+        bench.request(
+            body={"model": "sandbox-echo", "messages": [{"role": "user", "content": content}], "stream": True},
+            blobs=tuple(
+                BlobPlace(
+                    path=f"/messages/0/content/{number}/image_url/url",
+                    blob=memory_blobs.ref(picture),
+                    prefix="data:image/png;base64,",
+                )
+                for number, picture in enumerate(pictures, 1)
+            ),
+        )
+    )
+    call = await bench.sandbox.wait_for_call()
+    text, *images = call.body["messages"][0]["content"]
+    assert text["text"] == said
+    assert [image["image_url"]["url"] for image in images] == [
+        f"data:image/png;base64,{base64.b64encode(picture).decode()}" for picture in pictures
+    ]
+    assert call.headers["content-length"] == str(call.body_bytes)
+    assert bench.end().ending == "eof"
+
+
+@pytest.mark.parametrize("store", ["another blob", "none"])
+async def test_a_missing_blob_ends_the_generation_with_its_name(make_bench: Any, memory_blobs: Any, store: str) -> None:
+    bench = await make_bench(blobs=memory_blobs(b"other") if store == "another blob" else None)
+    place = BlobPlace(path="/messages/0/content", blob=memory_blobs.ref(b"lost"))
+    await bench.run(bench.request(blobs=(place,)))
+    assert failure(bench).code == "blob_missing"
+    assert bench.raw() == []
+    assert bench.closings() == ["failed"]
+
+
+async def test_a_place_that_the_body_does_not_have_ends_the_generation(make_bench: Any, memory_blobs: Any) -> None:
+    bench = await make_bench(blobs=memory_blobs(b"here"))
+    await bench.run(bench.request(blobs=(BlobPlace(path="/nowhere", blob=memory_blobs.ref(b"here")),)))
+    assert failure(bench).code == "blob_place_invalid"
+    assert bench.sandbox.calls == ()

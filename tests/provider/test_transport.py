@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from services.provider.transport import Call, ConnectionBroken, HttpxTransport
+from services.provider.httpx_transport import HttpxTransport
+from services.provider.transport import Call, ConnectionBroken
 
 
 async def answered(coding: str, body: bytes, most: int = 1 << 30) -> list[bytes]:

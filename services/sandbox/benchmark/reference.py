@@ -21,7 +21,8 @@ from services.normalizer.endings import EndOfFile
 from services.normalizer.stream import StreamNormalizer
 from services.orchestrator.rules import RULES
 from services.orchestrator.segments import Buffer, Segment, feed, flush
-from services.provider.transport import Call, HttpxTransport
+from services.provider.httpx_transport import HttpxTransport
+from services.provider.transport import Call
 from services.runtime.discord import rest_client
 from services.runtime.settings import Settings
 

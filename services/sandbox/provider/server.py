@@ -23,7 +23,8 @@ _PATHS: dict[DialectName, str] = {
     "openai-chat": "/v1/chat/completions",
     "openai-responses": "/v1/responses",
     "anthropic": "/v1/messages",
-    "google": "/{version:v1|v1beta}/models/{model:[^/:]+}:streamGenerateContent",
+    "google": "/{version:v1|v1beta}/{parent:|projects/[^/]+/locations/[^/]+/publishers/google/|publishers/google/}"
+    "models/{model:[^/:]+}:streamGenerateContent",
 }
 
 

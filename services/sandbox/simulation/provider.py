@@ -68,6 +68,7 @@ class SimulatedProvider:
         manner: Manner = dice.choice(MANNERS) if dice.random() < self._trouble else "whole"
         if manner == "unreachable":
             raise ConnectFailed("connection refused")
+        assert isinstance(call.body, bytes)  # noqa: S101 - no simulated request holds a blob
         body: dict[str, Any] = json.loads(call.body)
         reply = reply_to([_neutral(message) for message in body["messages"]])
         status = _ERRORS.get(manner, 200)

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
 
+import httpx
+
 from services.context.worker import Prompter
 from services.delivery.fence import Fence
 from services.delivery.handler import DeliveryHandler
@@ -15,6 +17,7 @@ from services.orchestrator.actors import Actors
 from services.orchestrator.rules import RulesByVersion
 from services.orchestrator.worker import Orchestrator
 from services.provider.credentials import Credentials
+from services.provider.google_tokens import GoogleTokens
 from services.provider.streaming import Streams
 from services.provider.worker import Provider
 from services.runtime.assembly import Context, WorkerSpec
@@ -70,7 +73,7 @@ def spec_of(
                 claims=context.claims,
                 control=context.control,
                 transport=provider.transport(host),
-                credentials=Credentials(context.settings),
+                credentials=Credentials(context.settings, GoogleTokens(httpx.Client)),
                 clock=context.clock,
                 most=context.settings.max_streams,
             )

@@ -8,7 +8,16 @@ from collections.abc import Mapping
 import msgspec
 import orjson
 
-from services.sandbox.provider.dialects.base import BadRequestError, Dialect, Head, Part, pieces, read_as, sse
+from services.sandbox.provider.dialects.base import (
+    BadRequestError,
+    Dialect,
+    Head,
+    Part,
+    bearer_key,
+    pieces,
+    read_as,
+    sse,
+)
 from services.sandbox.provider.neutral import ChatMessage, Prompt, Usage
 from services.sandbox.provider.script import ToolCall
 
@@ -55,7 +64,8 @@ def _error_body(status: int, message: str) -> bytes:
 
 
 def _key(headers: Mapping[str, str]) -> str | None:
-    return headers.get("x-goog-api-key")
+    """The key of the Gemini API, or the access token of Vertex AI."""
+    return headers.get("x-goog-api-key") or bearer_key(headers)
 
 
 def _check_envelope(_headers: Mapping[str, str], query: Mapping[str, str]) -> None:
