@@ -1,8 +1,10 @@
-"""Which tools of a context a request offers."""
+"""Which tools of a context a request offers, and their dialect's words for them."""
 
 from schemas.context import NeutralContext, ToolDeclaration
-from services.catalog.target import ModelFacts
+from services.catalog.target import ModelFacts, Target
 from services.context.dialects.shown import Notes
+from services.context.rendered import NativeValue
+from services.context.tools.declaring import declare
 
 
 def offered_tools(context: NeutralContext, model: ModelFacts, notes: Notes) -> tuple[ToolDeclaration, ...]:
@@ -13,3 +15,10 @@ def offered_tools(context: NeutralContext, model: ModelFacts, notes: Notes) -> t
         notes.warn("tools_dropped", "tools", "the model calls no tools")
         return ()
     return context.tools
+
+
+def declared_tools(context: NeutralContext, target: Target, notes: Notes) -> list[NativeValue]:
+    """The tools on offer as OpenAI-shaped requests have them; empty if there are none."""
+    declared = declare(offered_tools(context, target.model, notes), target.dialect)
+    notes.warnings += declared.warnings
+    return [{**tool} for tool in declared.native]

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from schemas.context import LogitBias, NeutralContext, ToolDeclaration
+from schemas.context import LogitBias, NeutralContext
 from services.catalog.target import Target
 from services.context.dialects.chat_completions.exchanges import exchange_messages
 from services.context.dialects.chat_completions.gating import known_only, room_for_reply
 from services.context.dialects.chat_completions.messages import assistant_message, dialogue_messages, system_messages
 from services.context.dialects.generation import bounded, generation
-from services.context.dialects.offered_tools import offered_tools
+from services.context.dialects.offered_tools import declared_tools
 from services.context.dialects.opening import is_continued, reply_opening
 from services.context.dialects.shown import Eyes, Notes, media_places
 from services.context.habits.endpoint import request_url, server_of
@@ -57,8 +57,8 @@ def build(context: NeutralContext, target: Target) -> Rendered:
     notes.warnings += stops.warnings
     if stops.strings:
         body["stop"] = [*stops.strings]
-    if tools := offered_tools(context, model, notes):
-        body["tools"] = [_tool(tool) for tool in tools]
+    if tools := declared_tools(context, target, notes):
+        body["tools"] = tools
         if habits.chat.tool_stream:
             body["tool_stream"] = True
             added.append("tool_stream")
@@ -102,14 +102,6 @@ def _messages(context: NeutralContext, target: Target, habits: Habits, notes: No
     if not (enables_prefix_completion(target) and is_continued(context, said.dialogue)):
         return messages, False
     return mark_prefix(messages), True
-
-
-def _tool(tool: ToolDeclaration) -> NativeValue:
-    parameters: dict[str, NativeValue] = {**tool.parameters}
-    return {
-        "type": "function",
-        "function": {"name": tool.name, "description": tool.description, "parameters": parameters},
-    }
 
 
 def _logit_bias(biases: Sequence[LogitBias], notes: Notes) -> dict[str, NativeValue]:

@@ -1,9 +1,9 @@
 """The whole request: instructions and items, then the body's keys by the provider's habits."""
 
-from schemas.context import NeutralContext, ToolDeclaration
+from schemas.context import NeutralContext
 from services.catalog.target import Target
 from services.context.dialects.generation import bounded, generation, thinking_rule
-from services.context.dialects.offered_tools import offered_tools
+from services.context.dialects.offered_tools import declared_tools
 from services.context.dialects.opening import reply_opening
 from services.context.dialects.responses.items import assistant_item, dialogue_items, exchange_items
 from services.context.dialects.shown import Eyes, Notes, media_places
@@ -49,8 +49,8 @@ def build(context: NeutralContext, target: Target) -> Rendered:
     notes.warnings += stop_strings(options, universal=(), most=0).warnings
     for index in range(len(options.logit_bias)):
         notes.warn("parameter_dropped", f"options.logit_bias[{index}]", "the responses API knows no bias of tokens")
-    if tools := offered_tools(context, model, notes):
-        body["tools"] = [_tool(tool) for tool in tools]
+    if tools := declared_tools(context, target, notes):
+        body["tools"] = tools
     body.update(made.thinking)
     if _reasons(habits, target):
         body["include"] = [_ENCRYPTED]
@@ -70,15 +70,3 @@ def _reasons(habits: Habits, target: Target) -> bool:
     """Whether the model reasons; one that does not refuses to be asked for encrypted reasoning."""
     rule = thinking_rule(habits, target)
     return target.model.is_reasoning or (rule is not None and bool(rule.levels))
-
-
-def _tool(tool: ToolDeclaration) -> NativeValue:
-    parameters: dict[str, NativeValue] = {**tool.parameters}
-    # Strict mode, which is this API's default, refuses schemas with optional parameters.
-    return {
-        "type": "function",
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": parameters,
-        "strict": False,
-    }
