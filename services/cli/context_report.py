@@ -12,12 +12,14 @@ from pydantic import ValidationError
 
 from schemas.chunks import Dialect
 from schemas.context import NeutralContext
-from services.catalog.providers import PROVIDERS, KeyPlacement, provider_named
+from schemas.prompts import Placement
+from services.catalog.providers import PROVIDERS, provider_named
 from services.catalog.seeds import SEEDS
 from services.catalog.seeds.model import ModelSeed
 from services.catalog.target import ModelFacts, ProviderName, Target
 from services.cli.printable import printable
 from services.context.failures import CannotAssemble
+from services.context.habits.table import habits_of
 from services.context.render import render
 from services.context.rendered import BlobText, NativeValue
 from services.runtime.errors import ConfigurationError
@@ -38,11 +40,12 @@ _CAPABILITIES = {
     "youtube": "sees_youtube",
     "reasoning": "is_reasoning",
 }
-_KEY_HEADERS: dict[KeyPlacement, dict[str, str]] = {
+_KEY_HEADERS: dict[Placement, dict[str, str]] = {
     "bearer": {"authorization": f"Bearer {MASKED}"},
-    "adc": {"authorization": f"Bearer {MASKED}"},
+    "google-adc": {"authorization": f"Bearer {MASKED}"},
     "x-api-key": {"x-api-key": MASKED},
     "x-goog-api-key": {"x-goog-api-key": MASKED},
+    "none": {},
 }
 _SECRET_QUERY = re.compile(r"(?i).*(key|token|secret|password|signature).*")
 _Word = TypeVar("_Word", bound=str)
@@ -98,7 +101,7 @@ def print_request(file: str, target: Target) -> None:
             "model": target.model.codename,
             "method": "POST",
             "url": _masked(made.url),
-            "headers": {**made.headers, **_KEY_HEADERS[PROVIDERS[target.provider].placement]},
+            "headers": {**made.headers, **_KEY_HEADERS[habits_of(target).placement]},
             "body": _printable(made.body),
             "warnings": [
                 {"code": warning.code, "place": warning.place, "message": warning.message} for warning in made.warnings

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pydantic import JsonValue
 
 from schemas.context import ThinkingLevel
+from services.catalog.providers import PROVIDERS
 from services.context.habits.row import ChatHabits, Habits, ThinkingRule
 
 _LEVELS: tuple[ThinkingLevel, ...] = ("low", "medium", "high")
@@ -19,6 +20,7 @@ _SWITCHED: Mapping[ThinkingLevel, Mapping[str, JsonValue]] = {"none": _DISABLED,
 OPENROUTER = Habits(
     provider="openrouter",
     dialect="openai-chat",
+    base_url=PROVIDERS["openrouter"].base_url,
     path="/chat/completions",
     # https://openrouter.ai/docs/app-attribution
     headers={"http-referer": "https://odradek.example", "x-title": "Odradek"},
@@ -33,6 +35,7 @@ OPENROUTER = Habits(
 DEEPSEEK = Habits(
     provider="deepseek",
     dialect="openai-chat",
+    base_url=PROVIDERS["deepseek"].base_url,
     path="/chat/completions",
     max_tokens=4096,
     # https://api-docs.deepseek.com/guides/thinking_mode: V4 models think unless told not to, and then ignore sampling.
@@ -56,16 +59,18 @@ DEEPSEEK = Habits(
 ZAI = Habits(
     provider="zai",
     dialect="openai-chat",
+    base_url=PROVIDERS["zai"].base_url,
     path="/chat/completions",
     max_tokens=4096,
     thinking=(ThinkingRule(levels=_SWITCHED, unsampled=frozenset(_LEVELS)),),
     model_prefix="zai/",
     chat=ChatHabits(tool_stream=True),
 )
-ZAICODING = replace(ZAI, provider="zaicoding")
+ZAICODING = replace(ZAI, provider="zaicoding", base_url=PROVIDERS["zaicoding"].base_url)
 NVIDIA = Habits(
     provider="nvidia",
     dialect="openai-chat",
+    base_url=PROVIDERS["nvidia"].base_url,
     path="/chat/completions",
     max_tokens=4096,
     # Models of many makers: one template calls it `enable_thinking`, another `thinking`.
@@ -84,6 +89,7 @@ NVIDIA = Habits(
 CUSTOM = Habits(
     provider="custom",
     dialect="openai-chat",
+    base_url=None,
     path="/chat/completions",
     max_tokens=4096,
     speaker_stop=False,
@@ -100,6 +106,7 @@ CUSTOM = Habits(
 CUSTOM_RESPONSES = Habits(
     provider="custom",
     dialect="openai-responses",
+    base_url=None,
     path="/responses",
     sampling=frozenset({"temperature", "top_p"}),
 )

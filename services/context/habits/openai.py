@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from schemas.context import ThinkingLevel
+from services.catalog.providers import PROVIDERS
 from services.context.habits.row import ChatHabits, Habits, ThinkingRule
 
 _ALL: frozenset[ThinkingLevel] = frozenset({"auto", "none", "low", "medium", "high"})
@@ -41,6 +42,7 @@ def _at(path: tuple[str, ...], effort: str) -> dict[str, JsonValue]:
 CHAT = Habits(
     provider="openai",
     dialect="openai-chat",
+    base_url=PROVIDERS["openai"].base_url,
     path="/chat/completions",
     thinking=_rules("reasoning_effort"),
     chat=ChatHabits(length_key="max_completion_tokens"),
@@ -48,6 +50,7 @@ CHAT = Habits(
 RESPONSES = Habits(
     provider="openai",
     dialect="openai-responses",
+    base_url=PROVIDERS["openai"].base_url,
     path="/responses",
     sampling=frozenset({"temperature", "top_p"}),
     thinking=_rules("reasoning", "effort"),

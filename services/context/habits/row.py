@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from schemas.chunks import Dialect
 from schemas.context import SamplingParameter, ThinkingLevel
-from services.catalog.providers import PROVIDERS
+from schemas.prompts import Placement
 from services.catalog.target import ProviderName
 
 
@@ -58,9 +58,10 @@ class ChatHabits:
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """One provider in one dialect; its address and where it wants the key stand in services.catalog.providers.
+    """One provider in one dialect.
 
-    `path` follows the base URL. `max_tokens` bounds the reply where the user does not, or else the model's own most does,
+    `base_url` is the provider's own, with its version; None where only the user can say it. `path` follows it. `placement`
+    is where the key goes. `max_tokens` bounds the reply where the user does not, or else the model's own most does,
     cut to `most_tokens`. `speaker_stop` is whether the persona's own label may be a stop string. `defaults` are sampling
     parameters that are sent unless the user set or disabled them. `mandatory` are body keys that shape the reply, beside
     those of the dialect. `model_prefix` is cut off the model's name. Stop limits and sampling parameters of a provider
@@ -69,7 +70,9 @@ class Habits:
 
     provider: ProviderName
     dialect: Dialect
+    base_url: str | None
     path: str
+    placement: Placement = "bearer"
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     max_tokens: int | None = None
     most_tokens: int | None = None
@@ -80,8 +83,3 @@ class Habits:
     mandatory: frozenset[str] = frozenset()
     model_prefix: str = ""
     chat: ChatHabits = ChatHabits()
-
-    @property
-    def base_url(self) -> str | None:
-        """The provider's own base URL, with its version; None where only the user can say it."""
-        return PROVIDERS[self.provider].base_url
