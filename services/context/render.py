@@ -1,4 +1,4 @@
-"""From a neutral context to the request of one target: relocate media, cut to fit, say it in the dialect.
+"""From a neutral context to the request of one target: make its calls readable, relocate media, cut to fit, say it.
 
 It is pure: whatever it needs is in the context and in the target, and the same two give the same request.
 """
@@ -18,6 +18,7 @@ from services.context.habits.table import HABITS
 from services.context.neutral.relocation import relocate_media
 from services.context.neutral.truncation import output_reserve, truncate
 from services.context.rendered import Rendered, RenderWarning
+from services.context.sanitizing.messages import sanitize_messages_for_target
 
 BUILDERS: Mapping[Dialect, Callable[[NeutralContext, Target], Rendered]] = {
     "openai-chat": chat_completions.build,
@@ -33,10 +34,12 @@ def render(context: NeutralContext, target: Target, *, retries: int = 0) -> Rend
     build = BUILDERS.get(target.dialect)
     if build is None:
         raise UnusableTarget(f"no requests can be made in the dialect {target.dialect} yet")
-    moved = context.model_copy(update={"items": relocate_media(context.items)})
+    readable = sanitize_messages_for_target(context, target)
+    moved = readable.context.model_copy(update={"items": relocate_media(readable.context.items)})
     fitted, cuts = _fitted(moved, target, retries)
     made = build(fitted, target)
-    return replace(made, warnings=(*cuts, *_placed(made.warnings, context, fitted)))
+    placed = _placed(made.warnings, readable.context, fitted)
+    return replace(made, warnings=(*readable.warnings, *cuts, *placed))
 
 
 def _fitted(context: NeutralContext, target: Target, retries: int) -> tuple[NeutralContext, tuple[RenderWarning, ...]]:

@@ -83,9 +83,16 @@ def target(
     return Target(provider, dialect, ModelFacts(model, **facts), base_url, num_ctx)
 
 
+def made_by(given: NeutralContext, to: Target) -> NeutralContext:
+    """The context whose calls the target made itself, so that it gets all of them back."""
+    origin = Origin(provider=to.provider, dialect=to.dialect, model=to.model.codename)
+    own = tuple(exchange.model_copy(update={"origin": origin}) for exchange in given.function_history)
+    return given.model_copy(update={"function_history": own})
+
+
 def body(given: NeutralContext, to: Target) -> Any:
     """The rendered body."""
-    return render(given, to).body
+    return render(made_by(given, to), to).body
 
 
 def messages(given: NeutralContext, to: Target | None = None) -> Any:

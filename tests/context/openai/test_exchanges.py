@@ -1,10 +1,13 @@
 """Tool calls said again, with all that a provider wants back."""
 
+import json
 from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
 
+from schemas.context import Origin
+from services.context.render import render
 from tests.context.openai.conftest import (
     BLOB,
     GIF,
@@ -51,7 +54,8 @@ def test_parallel_calls_stand_in_one_turn_and_their_results_in_the_calls_order()
 
 
 def test_a_call_without_a_result_says_so() -> None:
-    assert exchanged(exchange(results=()))[1]["content"] == '{"status":"not_answered"}'
+    answer = json.loads(exchanged(exchange(results=()))[1]["content"])
+    assert (answer["status"], answer["tool_name"]) == ("tool_execution_failed", "look")
 
 
 def test_arguments_that_were_cut_off_are_not_replayed() -> None:
@@ -122,3 +126,18 @@ def test_mistrals_thinking_parts_stand_before_the_text() -> None:
     thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "A cat?"}]}
     made = exchanged(exchange(text="I look.", replay=(thinking,)))
     assert made[0]["content"] == [thinking, {"type": "text", "text": "I look."}]
+
+
+def test_calls_of_another_model_are_said_without_its_reasoning_in_ids_that_the_target_takes() -> None:
+    foreign = exchange(
+        calls=(called("call|1", thought_signature="sig"),),
+        results=(answered("call|1"),),
+        replay=({"type": "reasoning.text", "text": "A cat?"},),
+        origin=Origin(provider="openrouter", dialect="openai-chat", model="another"),
+    )
+    made = render(context(function_history=(foreign,)), target())
+    said, answer = made.body["messages"][4:]
+    assert set(said) == {"role", "content", "tool_calls"}
+    assert set(said["tool_calls"][0]) == {"id", "type", "function"}
+    assert said["tool_calls"][0]["id"] == answer["tool_call_id"] != "call|1"
+    assert {warning.code for warning in made.warnings} == {"history_sanitized"}

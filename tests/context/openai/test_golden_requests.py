@@ -8,7 +8,7 @@ from typing import Any
 from inline_snapshot import snapshot
 
 from services.context.render import render
-from tests.context.openai.conftest import LOOK, PNG, answered, called, context, exchange, item, target
+from tests.context.openai.conftest import LOOK, PNG, answered, called, context, exchange, item, made_by, target
 
 FULL = context(
     item("system", "You are Mira."),
@@ -39,7 +39,7 @@ FULL = context(
 
 def told(to: Any) -> dict[str, Any]:
     """The whole request."""
-    made = render(FULL, to)
+    made = render(made_by(FULL, to), to)
     return {"url": made.url, "headers": made.headers, "body": made.body}
 
 

@@ -10,6 +10,7 @@ from tests.context.openai.conftest import (
     PNG,
     PNG_URL,
     answered,
+    body,
     called,
     context,
     exchange,
@@ -23,7 +24,7 @@ REASONED = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content
 
 
 def items(given: Any, to: Any = TO) -> Any:
-    return render(given, to).body["input"]
+    return body(given, to)["input"]
 
 
 def test_system_text_are_the_instructions_and_nothing_is_stored() -> None:

@@ -26,6 +26,7 @@ from tests.context.openai.conftest import (
     context,
     exchange,
     item,
+    made_by,
     target,
 )
 
@@ -245,7 +246,8 @@ async def test_openais_responses_are_sent_as_the_sdk_sends_them(wire: Any, name:
         include=["reasoning.encrypted_content"],
         **said,
     )
-    made = render(given, target("openai", "gpt-5.1", "openai-responses"))
+    to = target("openai", "gpt-5.1", "openai-responses")
+    made = render(made_by(given, to), to)
     assert bodies == [("/v1/responses", made.body)]
     assert taken(RESPONSES.validate_python(made.body)) == made.body
 
