@@ -75,7 +75,8 @@ class InlineData(Model):
 class ImagePart(Model):
     """A picture. Serializers need `blob` or `inline_data`; `uri` is where it came from and never leaves this system.
 
-    `name` is a file name for notices. `is_profile_picture` and `enhanced_context` say that a tool asked for it.
+    `name` is a file name for notices. `is_profile_picture` and `enhanced_context` say that a tool asked for it;
+    `is_expression`, that it is an emoji or a sticker, of which a message may have any number.
     """
 
     type: Literal["image"] = "image"
@@ -85,6 +86,7 @@ class ImagePart(Model):
     inline_data: InlineData | None = None
     name: str | None = None
     is_profile_picture: bool = False
+    is_expression: bool = False
     enhanced_context: bool = False
 
 

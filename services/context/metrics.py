@@ -12,3 +12,13 @@ UNUSABLE = Counter("odradek_context_unusable_settings", "Generations that failed
 SUPERSEDED = Counter(
     "odradek_context_superseded", "Generations without a prompt, since a newer one of their channel had come."
 )
+MEDIA = Counter(
+    "odradek_context_media",
+    "Pictures and videos that prompts were to show: shown, or the stage at which they failed.",
+    ["medium", "outcome"],
+)
+MEDIA_TIME = Histogram(
+    "odradek_context_media_seconds",
+    "Time to fetch and prepare all media of a prompt that has any.",
+    buckets=(0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60),
+)

@@ -82,6 +82,16 @@ class Settings(BaseSettings):
         "production",
         description="development lets media and custom endpoints be on this machine, and shows keyframes of GIFs",
     )
+    media_max_mb: Annotated[int, Field(ge=1, le=50)] = Field(
+        8,
+        validation_alias=AliasChoices("ODRADEK_MEDIA_MAX_MB", "MAX_MEDIA_SIZE_MB"),
+        description="the largest picture that is fetched, MiB",
+    )
+    video_max_mb: Annotated[int, Field(ge=1, le=48)] = Field(
+        20,
+        validation_alias=AliasChoices("ODRADEK_VIDEO_MAX_MB", "VIDEO_CONTEXT_MAX_INLINE_MB"),
+        description="the largest video that a model is shown, MiB",
+    )
     blobs: str = Field(
         "",
         pattern=r"^(|[^:]+|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9._/-]*)?)$",
