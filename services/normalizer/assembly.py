@@ -34,7 +34,7 @@ from services.normalizer.events import (
     ToolCallDelta,
 )
 from services.normalizer.tool_calls import ToolCalls
-from services.normalizer.unicode import PairJoiner, clean, clean_json, is_clean
+from services.normalizer.unicode import PairJoiner, clean, clean_json, is_clean, is_fit
 
 _TOLD_AT_ONCE = (ThinkingDelta, EndMark, Failed, Cut)
 _ENDS = (EndMark, Failed, Cut)
@@ -150,7 +150,7 @@ class Assembly:
         elif isinstance(event, Usage):
             self._usage = event
         elif isinstance(event, ReplayPart):
-            self._keep(event.part)
+            self._replay.append(event.part)
         elif isinstance(event, ServerToolCall):
             self._note(event)
         elif isinstance(event, Served):
@@ -165,12 +165,6 @@ class Assembly:
         self._server_calls.append(
             ServerToolCall(id=clean(event.id), type=clean(event.type), name=clean(event.name), args=_held(event.args))
         )
-
-    def _keep(self, part: dict[str, Any]) -> None:
-        """A part that JSON readers could not hold would be refused by the provider too."""
-        held = _held(part)
-        if held is not None:
-            self._replay.append(held)
 
     def _finish_error(self) -> ProviderError | None:
         """A finish that is a failure: the provider blocked the reply, or gave it up."""
@@ -216,10 +210,16 @@ class Assembly:
             model=self._model or None,
             response_id=self._response_id or None,
             stopped=stopped,
-            replay=tuple(self._replay),
+            replay=self._replay_held(),
             thought_signature=clean("".join(self._signatures)) if self._signatures else None,
             server_tool_calls=tuple(self._server_calls),
         )
+
+    def _replay_held(self) -> tuple[dict[str, Any], ...]:
+        """The parts to send back. One that JSON readers could not hold would be refused by the provider too."""
+        if not self._replay or is_fit(self._replay):
+            return tuple(self._replay)
+        return tuple([held for part in self._replay if (held := _held(part)) is not None])
 
     def _usage_told(self) -> Usage | None:
         """The latest report; without the provider's own, where JSON cannot hold it."""

@@ -33,12 +33,13 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
 def count(holder: object, key: str) -> int | None:
     """The whole number under a key, also written as a string; None when there is nothing of the kind."""
     value: Any = holder.get(key) if is_object(holder) else None
+    if type(value) is int:
+        return value if abs(value) <= _MAX_COUNT else None
     if value is None:
         return None
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS:
         value = int(value)
-    if type(value) is int:
-        return value if abs(value) <= _MAX_COUNT else None
+        return value if value <= _MAX_COUNT else None
     return int(value) if type(value) is float and value.is_integer() and abs(value) <= _MAX_COUNT else None
 
 
@@ -105,6 +106,8 @@ def _fit(value: Any, wanted: Any) -> Any:
         return value if isinstance(value, bool) else _UNFIT
     if isinstance(wanted, UnionType):
         return next((found for arm in get_args(wanted) if (found := _fit(value, arm)) is not _UNFIT), _UNFIT)
+    if get_origin(wanted) is dict:
+        return value if is_object(value) else _UNFIT
     if get_origin(wanted) is list:
         (item,) = get_args(wanted)
         if is_object(value) and isinstance(item, type) and issubclass(item, msgspec.Struct):

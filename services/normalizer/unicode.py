@@ -36,7 +36,7 @@ def clean_json(value: Any, depth: int = _MAX_DEPTH) -> Any:
 
     Raises ValueError when the value is deeper or holds a number that JSON cannot write.
     """
-    return value if _is_plain(value) or _is_fit(value) else _cleaned(value, depth)
+    return value if _is_plain(value) or is_fit(value) else _cleaned(value, depth)
 
 
 def _is_plain(value: Any) -> bool:
@@ -49,8 +49,11 @@ def _is_plain(value: Any) -> bool:
     return True
 
 
-def _is_fit(value: Any) -> bool:
-    """Nothing in the value needs a closer look: the fast writer refuses surrogates, and writes odd numbers as null."""
+def is_fit(value: Any) -> bool:
+    """Nothing in the value needs the closer look of `clean_json`; False where it may be so.
+
+    The fast writer refuses surrogates, and writes odd numbers as null.
+    """
     try:
         text = orjson.dumps(value)
     except (TypeError, ValueError):

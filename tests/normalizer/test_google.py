@@ -121,6 +121,13 @@ def test_a_path_that_leads_nowhere_changes_nothing(path: str) -> None:
     json.dumps(whole)
 
 
+def test_indexes_pass_over_a_hundred_items_of_a_call_and_no_more() -> None:
+    arguments = PartialArguments(None)
+    for index in (60, 120, 0, 61):
+        arguments.add(piece(f"$.a[{index}]", numberValue=index))
+    assert arguments.whole()["a"] == [0, *[None] * 59, 60, 61]
+
+
 @pytest.mark.parametrize(
     ("finish", "reason", "error", "retryable"),
     [

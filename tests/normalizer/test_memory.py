@@ -13,6 +13,7 @@ import pytest
 
 from schemas.chunks import Dialect
 from schemas.raw import RawOrigin, RawSlice
+from services.normalizer.dialects.google import MAX_CONTAINERS
 from services.normalizer.event_stream import MAX_STREAM_BYTES
 from services.normalizer.sse import MAX_EVENT_BYTES
 from services.normalizer.stream import StreamNormalizer
@@ -150,6 +151,30 @@ def test_a_stream_that_is_made_to_hurt_takes_no_more_memory_a_byte_than_the_page
     size = grown() - before
     assert size < int(factor) * 4 * FED
     del stream
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"text": "", "thoughtSignature": "a"},
+        {"functionCall": {"name": "f"}},
+        {"executableCode": {"code": [[]] * 1_000}},
+        {"executableCode": {"code": [{}] * 1_000}},
+    ],
+)
+def test_tiny_parts_without_end_stop_at_the_limit_of_objects_and_lists(part: object, grown: Callable[[], int]) -> None:
+    [most] = re.findall(r"(\d+) MB however many parts", OPERATING)
+    unit = gemini(*[part] * 100)
+    stream = StreamNormalizer("google", "m")
+    reads = 0
+    chunks: list[Any] = []
+    while not stream.over:
+        chunks = stream.feed(unit)
+        reads += 1
+        assert reads * unit.count(b"{") < 2 * MAX_CONTAINERS
+    assert chunks[-1].error.code == "reply_too_large"
+    assert not chunks[-1].error.retryable
+    assert grown() < int(most) * KB * KB
 
 
 def test_a_thousand_open_streams_take_what_the_page_says(grown: Callable[[], int]) -> None:

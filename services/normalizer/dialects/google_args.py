@@ -13,8 +13,8 @@ from services.normalizer.decode import is_array, is_object, word
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]|\[(?:'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\")\]")
 _MAX_STEPS = 64
-_MAX_GAP = 1_000
-"""How far an index may lie beyond an array's end."""
+_MAX_HOLES = 100
+"""How many items of a call's arrays indexes may pass over."""
 
 
 class _Text:
@@ -32,6 +32,7 @@ class PartialArguments:
         self._growing: _Text | None = None
         self._growing_at: tuple[Any, str | int] | None = None
         self._path = ""
+        self._holes = _MAX_HOLES
 
     def add(self, piece: object) -> None:
         """Take one piece; one that has no usable path or value is left out."""
@@ -90,7 +91,7 @@ class PartialArguments:
             return None
         holder: Any = self._root
         for step, following in zip(steps, [*steps[1:], None], strict=True):
-            if not _fits(holder, step):
+            if not self._fits(holder, step):
                 return None
             if following is None:
                 return holder, step
@@ -99,6 +100,16 @@ class PartialArguments:
                 holder[step] = fresh
             holder = _at(holder, step)
         return None
+
+    def _fits(self, holder: object, step: str | int) -> bool:
+        """Whether a container can have this key or index; an array is made long enough for it."""
+        if not is_array(holder):
+            return is_object(holder) and isinstance(step, str)
+        if not isinstance(step, int) or step - len(holder) > self._holes:
+            return False
+        self._holes -= max(0, step - len(holder))
+        holder.extend([None] * (step + 1 - len(holder)))
+        return True
 
 
 def _steps(path: str) -> list[str | int]:
@@ -116,16 +127,6 @@ def _steps(path: str) -> list[str | int]:
             steps.append(name if name is not None else single if single is not None else double or "")
         at = found.end()
     return steps
-
-
-def _fits(holder: object, step: str | int) -> bool:
-    """Whether a container can have this key or index; an array is made long enough for it."""
-    if not is_array(holder):
-        return is_object(holder) and isinstance(step, str)
-    if not isinstance(step, int) or step > len(holder) + _MAX_GAP:
-        return False
-    holder.extend([None] * (step + 1 - len(holder)))
-    return True
 
 
 def _at(holder: Any, step: str | int) -> Any:

@@ -22,11 +22,10 @@ class Parts:
         self._plain: list[str] | None = None
         """The pieces of the last part to send back, if it is plain text, which the next text continues."""
 
-    def read(self, parts: list[object], out: list[Event]) -> None:
-        """Append what these parts say."""
+    def read(self, parts: list[dict[str, Any]], out: list[Event]) -> bool:
+        """Append what these parts say. Whether one of them had more than text, and so is kept as the object that it is."""
+        is_kept = False
         for part in parts:
-            if not is_object(part):
-                continue
             text = part.get("text")
             if isinstance(text, str) and len(part) == 1:
                 if self._plain is None:
@@ -37,6 +36,8 @@ class Parts:
                     out.append(TextDelta(text))
             else:
                 self._read_other(part, text, out)
+                is_kept = True
+        return is_kept
 
     def close(self, out: list[Event]) -> None:
         """Append a call that never closed, cut where it was cut, and the parts to send back, if any is signed."""
@@ -46,7 +47,9 @@ class Parts:
         if not self._goes_back:
             return
         for part, pieces in self._replay:
-            out.append(ReplayPart({**part, "text": "".join(pieces)} if "text" in part else part))
+            out.append(
+                ReplayPart(part if len(pieces) == 1 or "text" not in part else {**part, "text": "".join(pieces)})
+            )
 
     def _read_other(self, part: dict[str, Any], text: object, out: list[Event]) -> None:
         signature = word(part, "thoughtSignature") or word(part, "thought_signature")

@@ -52,8 +52,7 @@ def guards_for(dialect: Dialect, provider: str = "", known_tools: Sequence[Known
 
     `known_tools` is empty unless the model is one that writes its calls out and these tools were offered to it.
     """
-    is_custom = provider == "custom" or provider.startswith("custom:")
-    rows = _rows_for(dialect, is_custom, bool(known_tools))
+    rows = _rows_for(dialect, provider.partition(":")[0] == "custom", bool(known_tools))
     if not rows:
         return None
     stream = _Stream(known_tools, count(-1, -1))
