@@ -123,10 +123,9 @@ class Streams(Generic[Kept]):
         return tuple(kept)
 
     def _rules_of(self, origin: RawOrigin) -> Rules:
-        rules = self._rules.get(origin.rules_version)
-        if rules is None:
+        if origin.rules_version > max(self._rules):
             raise UnknownRules(origin.rules_version, max(self._rules))
-        return rules
+        return self._rules[max(origin.rules_version, min(self._rules))]
 
     def _close(self, stream_id: StreamId) -> None:
         self._closed[stream_id] = None

@@ -14,11 +14,11 @@ from itertools import islice
 from schemas.channels import ChannelSnapshot
 from schemas.turns import TurnFinished
 from services.orchestrator.chunks import was_read
-from services.orchestrator.fold import Event, UnknownRules, fold
+from services.orchestrator.fold import Event, fold
 from services.orchestrator.metrics import ACTORS, FOREIGN_SNAPSHOTS, PACKED, SNAPSHOTS, TURNS
 from services.orchestrator.outputs import Output
 from services.orchestrator.residents import ACTORS_KEPT, Actor, Packed, Residents, pack
-from services.orchestrator.rules import RULES, RulesByVersion
+from services.orchestrator.rules import RULES, RulesByVersion, UnknownRules
 from services.orchestrator.state import ChannelState, from_snapshot, to_snapshot
 from services.orchestrator.step import Position
 from services.orchestrator.timers import Timers

@@ -7,6 +7,7 @@ from schemas.chunks import ProviderError
 from schemas.inbox import TimerFired
 from services.orchestrator.endings import fail, settle, unreachable
 from services.orchestrator.notices import GENERATION_DEADLINE
+from services.orchestrator.starting import ask_after_pause
 from services.orchestrator.state import ChannelState
 from services.orchestrator.step import Step
 
@@ -59,6 +60,10 @@ def receive_timer(step: Step, event: TimerFired) -> None:
 def _pass(step: Step, armed: Armed) -> None:
     match armed.timer:
         case "generation":
+            attempts = step.turn.attempts
+            if attempts is not None and attempts.paused:
+                ask_after_pause(step, attempts)
+                return
             fail(step, GENERATION_DEADLINE, interrupt="deadline")
         case "delivery":
             if step.state.turn is not None and step.turn.id == armed.turn:

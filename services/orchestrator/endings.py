@@ -17,8 +17,7 @@ from services.orchestrator.deliveries import (
     show,
     show_notice,
 )
-from services.orchestrator.notices import EMPTY, bounded, error_notice
-from services.orchestrator.notices_v1 import plain_notice
+from services.orchestrator.notices import EMPTY, bounded, error_notice, scope_of
 from services.orchestrator.segments import discard, flush
 from services.orchestrator.starting import start, start_next
 from services.orchestrator.state import Cause, Ending, Outstanding, Turn
@@ -43,10 +42,7 @@ def fail(step: Step, error: ProviderError, *, interrupt: Interrupt | None = None
     """Show what came, then say what went wrong; ends as timeout or error. `interrupt` closes a stream that runs."""
     kept = bounded(error)
     _drain(step, Ending(status="timeout" if error.type == "timeout" else "error", error=kept), interrupt=interrupt)
-    notice = (
-        plain_notice(error) if step.turn_rules.plain_notices else error_notice(error, step.turn.cause.settings.locale)
-    )
-    show_notice(step, notice)
+    show_notice(step, error_notice(error, step.turn.cause.settings.locale, scope_of(step.turn.attempts)))
     settle(step)
 
 
@@ -149,7 +145,7 @@ def _finish(step: Step, ending: Ending, *, then: Cause | None = None) -> None:
             turn=turn.id,
             status=ending.status,
             model=turn.model,
-            generations=turn.generation.number,
+            generations=turn.asked,
             messages=turn.messages,
             characters=turn.shown_end,
             finish_reason=turn.finish_reason,

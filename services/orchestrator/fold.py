@@ -14,20 +14,13 @@ from services.orchestrator.deadlines import receive_timer
 from services.orchestrator.messages import receive_message
 from services.orchestrator.outputs import Output
 from services.orchestrator.receipts import receive_receipt
-from services.orchestrator.rules import RULES, RulesByVersion
+from services.orchestrator.rules import RULES, RulesByVersion, rules_of
 from services.orchestrator.state import ChannelState
 from services.orchestrator.step import Position, Step
 from services.orchestrator.stops import receive_stop
 
 Event = MessageReceived | StopRequested | ChunkBatch | GenerationFailed | DeliveryReceipt | TimerFired
 """All that the orchestrator must know."""
-
-
-class UnknownRules(Exception):
-    """A message has a rules version that this code does not carry."""
-
-    def __init__(self, version: int, newest: int) -> None:
-        super().__init__(f"the message has rules version {version}, this code carries up to {newest}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +36,8 @@ def fold(state: ChannelState, event: Event, at: Position, rules: RulesByVersion 
 
     Raises UnknownRules for a message that was stamped by newer code than this.
     """
-    if isinstance(event, MessageReceived) and event.rules_version not in rules:
-        raise UnknownRules(event.rules_version, max(rules))
+    if isinstance(event, MessageReceived):
+        rules_of(rules, event.rules_version)
     step = Step(state, at, rules)
     match event:
         case MessageReceived():

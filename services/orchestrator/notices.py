@@ -6,6 +6,7 @@ from schemas.chunks import ProviderError
 from schemas.inbox import Locale
 from schemas.redaction import hidden
 from services.orchestrator.presentation.present import Scope, present
+from services.orchestrator.state import Attempts
 
 MESSAGE_LIMIT = 300
 """Code points of a provider's message that are kept and shown."""
@@ -53,11 +54,19 @@ def bounded(error: ProviderError) -> ProviderError:
     )
 
 
-def error_notice(error: ProviderError, locale: Locale) -> str:
+def error_notice(error: ProviderError, locale: Locale, scope: Scope) -> str:
     """The line for a turn that ended with `error`: what happened, and the first thing to do about it.
 
     The further tips are for those who run the bot; a line that is shown small has no room for them.
     """
-    shown = present(error, Scope(), locale)
+    shown = present(error, scope, locale)
     stop = "" if shown.description.endswith((".", "!", "?", "…", "。")) else "."
     return f"{shown.title}: {shown.description}{stop} {shown.tips[0]}"
+
+
+def scope_of(attempts: Attempts | None) -> Scope:
+    """Whose key the last attempt had, and whether there were other models to fall back on."""
+    chosen = [] if attempts is None else [one.chosen for one in attempts.earlier if one.chosen is not None]
+    if not chosen:
+        return Scope()
+    return Scope(chosen[-1].source, fallback=len({(one.provider, one.model) for one in chosen}) > 1)

@@ -2,7 +2,7 @@
 
 That the queue is full is said once a channel, and again only after it had room for a message: until then the answer
 would be the same. The fault that this guards against: a burst of a hundred messages gets dozens of equal notices, which
-cost the channel its rate limit and push the replies out of sight. Turns of rules version 1 get a notice each, as they did.
+cost the channel its rate limit and push the replies out of sight.
 """
 
 from services.orchestrator.deliveries import send_refusal
@@ -25,8 +25,7 @@ def refuse(step: Step, cause: Cause, notice: str) -> None:
 
 def refuse_for_queue(step: Step, cause: Cause) -> None:
     """End the turn of a message for which the queue has no room."""
-    once = step.rules[cause.rules_version].one_queue_notice
-    if not (once and step.state.queue_notice) and send_refusal(step, cause, QUEUE_FULL) and once:
+    if not step.state.queue_notice and send_refusal(step, cause, QUEUE_FULL):
         step.change(queue_notice=True)
     end_unstarted(step, cause, "refused")
 

@@ -1,12 +1,15 @@
-"""What a turn is decided by that may change: how its text is cut, how errors are told; by rules version.
+"""What a turn is decided by that may change: how its text is cut, what follows a failed call; by rules version.
 
 Changed code must not decide old turns anew: a turn keeps the version that its message was stamped with, and the code
 carries the present version and the one before. New code is deployed first, then the gateway's stamp is raised; a message
-stamped with a version that this code does not know waits for the code that does.
+stamped with a version that this code does not know waits for the code that does. What has an older stamp than these is
+decided by the oldest of them, since no code that knows its version will come.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from services.orchestrator.attempts.rules import AttemptRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,16 +17,29 @@ class Rules:
     """`segment_limit`: most code points of source text in a message; fence marks add up to 40, below Discord's 2,000.
 
     `line_group`: a single newline outside a fence ends a message once this many code points are pending; a blank line
-    always does. `plain_notices`: errors are told in the fixed words of version 1. `one_queue_notice`: see
-    `services.orchestrator.refusals`.
+    always does. `attempts`: how far a turn goes on after calls that failed; with None, as in version 2, only after streams
+    that were lost.
     """
 
     segment_limit: int = 1_850
     line_group: int = 300
-    plain_notices: bool = False
-    one_queue_notice: bool = False
+    attempts: AttemptRules | None = field(default_factory=AttemptRules)
 
 
 RulesByVersion = Mapping[int, Rules]
 
-RULES: RulesByVersion = {1: Rules(plain_notices=True), 2: Rules(one_queue_notice=True)}
+RULES: RulesByVersion = {2: Rules(attempts=None), 3: Rules()}
+
+
+class UnknownRules(Exception):
+    """A message has a rules version that this code does not carry yet."""
+
+    def __init__(self, version: int, newest: int) -> None:
+        super().__init__(f"the message has rules version {version}, this code carries up to {newest}")
+
+
+def rules_of(rules: RulesByVersion, version: int) -> Rules:
+    """The rules of a stamp; raises UnknownRules for one of newer code."""
+    if version > max(rules):
+        raise UnknownRules(version, max(rules))
+    return rules[max(version, min(rules))]

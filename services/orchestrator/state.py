@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from schemas.base import Snowflake
+from schemas.attempts import EarlierAttempt, Rung, Step
+from schemas.base import Snowflake, is_absent
 from schemas.channels import ChannelSnapshot
 from schemas.chunks import ProviderError, Usage
 from schemas.errors import BadRecord
@@ -131,6 +132,37 @@ class Generation(State):
     next_batch: int = 0
 
 
+class Attempts(State):
+    """Which attempt the current generation is, what it met so far, and those before it.
+
+    `paused`: it was not asked for yet, and its deadline ends the pause of `paused_ms`. `since`: the first generation that
+    asked this model with this key; of these `base` is what errors have named, `named` how often they did, and `waited`
+    says that the provider's wish for a pause was heeded. `committed`: something of a reply has come. `failed`, `empty`: so
+    the reply ended, while the end of the stream is awaited. `error`: the last one of the attempts before. `leftover`: the
+    turn's buffer holds text of an attempt before, which is shown if this one says nothing.
+    """
+
+    step: Step = "first"
+    rung: Rung = Rung()
+    paused: bool = False
+    paused_ms: int = 0
+    since: int = 1
+    base: Rung = Rung()
+    named: int = 0
+    waited: bool = False
+    committed: bool = False
+    failed: ProviderError | None = None
+    empty: bool = False
+    earlier: tuple[EarlierAttempt, ...] = ()
+    error: ProviderError | None = None
+    leftover: bool = False
+
+    @property
+    def tried(self) -> tuple[Rung, ...]:
+        """What was sent to this model with this key, the current attempt too."""
+        return (*(earlier.rung for earlier in self.earlier if earlier.generation >= self.since), self.rung)
+
+
 class Ending(State):
     """How the turn ends once its last message has a receipt."""
 
@@ -143,7 +175,7 @@ class Turn(State):
 
     `next_sequence` numbers its outputs to delivery, `sends` counts the messages among them, `messages` those parts of
     the reply that Discord accepted. `shown_end`: end of the text that was put out. `trouble`: a delivery that failed
-    without ending the turn.
+    without ending the turn. `attempts` is None before rules version 3.
     """
 
     cause: Cause
@@ -167,6 +199,12 @@ class Turn(State):
     first_chunk_ms: int | None = None
     first_shown_ms: int | None = None
     ending: Ending | None = None
+    attempts: Attempts | None = Field(default=None, exclude_if=is_absent)
+
+    @property
+    def asked(self) -> int:
+        """How many generations were asked for."""
+        return self.generation.number - (1 if self.attempts is not None and self.attempts.paused else 0)
 
     @property
     def id(self) -> str:
@@ -194,9 +232,6 @@ class ChannelState(State):
 def to_snapshot(state: ChannelState, settled: int) -> ChannelSnapshot:
     """The state as a record, after folding up to and with inbox offset `settled`."""
     values: dict[str, JsonValue] = state.model_dump(mode="json")
-    if not state.queue_notice:
-        # Code that knows rules version 1 alone forbids the field, and never meets a channel where it is set.
-        del values["queue_notice"]
     return ChannelSnapshot(channel_id=state.channel_id, settled=settled, state_version=STATE_VERSION, state=values)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from services.orchestrator.outputs import Output, OutputRecord, output
-from services.orchestrator.rules import Rules, RulesByVersion
+from services.orchestrator.rules import Rules, RulesByVersion, rules_of
 from services.orchestrator.state import ChannelState, Turn
 
 
@@ -41,7 +41,7 @@ class Step:
     @property
     def turn_rules(self) -> Rules:
         """The rules that the current turn was stamped with."""
-        return self.rules[self.turn.cause.rules_version]
+        return rules_of(self.rules, self.turn.cause.rules_version)
 
     def put(self, record: OutputRecord) -> None:
         """Add an output."""

@@ -129,16 +129,35 @@ async def test_a_failing_provider_ends_the_turn_with_what_came_and_a_line_that_s
     crowd: Any, play: Any, shown: str, says: str
 ) -> None:
     talk = crowd.talk()
-    turn = talk.say("Anything.", play=play)
+    empty = isinstance(play, Stream) and not play.steps
+    turn = talk.say("Anything.", play=play, times=3 if empty else 1)
     finished = await talk.finished(turn)
     print(talk.notices, finished.status, finished.error)
-    assert finished.status == ("empty_response" if isinstance(play, Stream) and not play.steps else "error")
+    assert finished.status == ("empty_response" if empty else "error")
     assert talk.words == shown.split()
     [notice] = talk.notices
     assert says in notice
     assert talk.shown[-1].content == notice
     assert talk.buttons == []
     assert (await talk.finished(talk.say("And again."))).status == "completed"
+
+
+@pytest.mark.parametrize(
+    ("play", "generations"),
+    [
+        pytest.param(Answer(400, message="Unsupported parameter: 'max_tokens'"), 2, id="a key is named"),
+        pytest.param(Answer(429, headers={"retry-after": "0"}), 2, id="a wait is asked for"),
+        pytest.param(Stream(()), 2, id="empty"),
+    ],
+)
+async def test_a_refusal_that_another_attempt_can_mend_is_not_seen(crowd: Any, play: Any, generations: int) -> None:
+    if crowd.settings.dialect == "anthropic" and isinstance(play, Answer) and play.status == 400:
+        pytest.skip("Anthropic demands the key that is named")
+    talk = crowd.talk()
+    turn = talk.say("Anything.", play=play)
+    finished = await talk.finished(turn)
+    assert (finished.status, finished.generations) == ("completed", generations)
+    assert talk.notices == []
 
 
 async def test_a_model_that_the_provider_does_not_know_is_named_and_who_can_choose_another(crowd: Any) -> None:

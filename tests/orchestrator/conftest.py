@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from schemas.attempts import AttemptFacts
 from schemas.channels import ChannelSnapshot
 from schemas.chunks import DoneChunk, DoneMetadata, ErrorChunk, ProcessedChunk, ProviderError, TextChunk
 from schemas.deliveries import Cancel, ClearStopButton, SendText, Typing
@@ -15,6 +16,7 @@ from schemas.inbox import (
     DeliveryReceipt,
     Failed,
     FoldSettings,
+    GenerationFailed,
     MessageReceived,
     Outcome,
     Refused,
@@ -42,6 +44,7 @@ class Channel:
     outputs: list[Output] = field(default_factory=list)
     history: list[tuple[Event, int]] = field(default_factory=list)
     largest_snapshot: int = 0
+    rules: int = 2
 
     def tell(self, event: Event) -> list[Output]:
         at = Position(self.offset, self.now)
@@ -67,7 +70,7 @@ class Channel:
         guild: str | None = None,
         refused: str | None = None,
         content: str = "hello",
-        rules_version: int = 1,
+        rules_version: int | None = None,
         **settings: object,
     ) -> list[Output]:
         return self.tell(
@@ -79,7 +82,7 @@ class Channel:
                 content=content,
                 source="direct",
                 settings=FoldSettings.model_validate(settings),
-                rules_version=rules_version,
+                rules_version=rules_version or self.rules,
                 **({} if refused is None else {"admission": Refused(reason="cooldown", notice=refused)}),
             )
         )
@@ -111,6 +114,31 @@ class Channel:
     def lost(self) -> list[Output]:
         error = ProviderError(type="api_error", code="lost", message="lost", retryable=True)
         return self.batch(ErrorChunk(error=error), end="lost")
+
+    def used(self, end: str, *chunks: ProcessedChunk, status: int | None = None, **facts: object) -> list[Output]:
+        """The end of the current stream, which says what its call used."""
+        chosen = {"provider": "home", "model": "m", "credential": "key"}
+        attempt = AttemptFacts.model_validate({"chosen": chosen} | facts)
+        return self.batch(*chunks, end=end, attempt=attempt, http_status=status)
+
+    def refused(self, status: int, message: str = "no", **facts: object) -> list[Output]:
+        """The provider refuses the current call."""
+        values = {"type": "api_error", "code": str(status), "message": message, "retryable": False}
+        error = {name: facts.pop(name) for name in list(facts) if name in ProviderError.model_fields}
+        chunk = ErrorChunk(error=ProviderError.model_validate(values | error))
+        return self.used("http_error", chunk, status=status, **facts)
+
+    def failed(self, code: str, attempt: AttemptFacts | None = None) -> list[Output]:
+        """No call could be made for the current generation."""
+        turn = self.state.turn
+        assert turn is not None
+        error = ProviderError(type="api_error", code=code, message=code, retryable=False)
+        number = turn.generation.number
+        return self.tell(GenerationFailed(turn=turn.id, generation=number, error=error, attempt=attempt))
+
+    def wait(self) -> list[Output]:
+        """Let the pause before the current attempt end."""
+        return self.fire(self.armed("generation")[0])
 
     def reply(self, *texts: str) -> None:
         """The whole stream of the current turn, and the receipts of its messages."""

@@ -181,7 +181,7 @@ def test_any_error_can_be_presented_with_one_text_a_key(error: ProviderError, sc
     assert len(set(shown.locale_keys)) == len(shown.locale_keys)
     assert texts(locale)[shown.locale_keys[0]] == shown.title
     assert "{" not in "".join(shown.tips)
-    notice = error_notice(error, locale)
+    notice = error_notice(error, locale, Scope())
     assert "\n" not in notice
     assert 0 < len(notice) < 1_500
 

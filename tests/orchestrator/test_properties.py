@@ -35,12 +35,15 @@ ACTIONS = st.one_of(
     st.tuples(st.just("text"), TEXTS),
     st.tuples(st.just("stale"), st.integers(0, 4), st.integers(1, 3)),
     st.tuples(st.sampled_from(["done", "error", "lost", "tool", "stopped", "tick"])),
+    st.tuples(st.just("refused call"), st.sampled_from([400, 401, 429, 502]), st.sampled_from([None, 0, 2, 60])),
+    st.tuples(st.just("failed"), st.sampled_from(["configuration", "no_attempt_left"])),
     st.tuples(st.just("receipt"), st.integers(0, SLOTS - 1), OUTCOMES),
     st.tuples(st.just("receipt"), st.integers(0, SLOTS - 1), OUTCOMES),
     st.tuples(st.sampled_from(["stop", "stop turn"]), st.integers(1, 30), st.sampled_from(["graceful", "kill"])),
     st.tuples(st.just("timer"), st.integers(0, 8), st.sampled_from([-1, 0, 5_000])),
 )
 RUNS = st.lists(ACTIONS, max_size=40)
+RULES = st.sampled_from([2, 3])
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -79,6 +82,11 @@ def play(channel, actions) -> None:
                 channel.done()
             case ("error",):
                 channel.error()
+            case ("refused call", status, wait_s):
+                channel.refused(status, "no top_k", retry_after_s=wait_s, retryable=True, droppable=("top_k", "stop"),
+                                degrades=("bad_request",))  # fmt: skip
+            case ("failed", code):
+                channel.failed(code)
             case ("lost",):
                 channel.lost()
             case ("stopped",):
@@ -92,7 +100,10 @@ def rest(channel) -> None:
     while not channel.state.at_rest:
         turn = channel.state.turn
         if turn is not None and turn.ending is None:
-            channel.done()
+            if turn.asked == turn.generation.number:
+                channel.done()
+            else:
+                channel.wait()
         channel.receive_all()
 
 
@@ -101,9 +112,9 @@ def visible(outputs) -> list:
 
 
 @relaxed
-@given(actions=RUNS)
-def test_at_rest_every_message_has_one_finished_turn(new_channel, actions) -> None:
-    channel = new_channel()
+@given(actions=RUNS, rules=RULES)
+def test_at_rest_every_message_has_one_finished_turn(new_channel, actions, rules) -> None:
+    channel = new_channel(rules=rules)
     play(channel, actions)
     rest(channel)
     received = {event.message_id for event, _ in channel.history if hasattr(event, "message_id")}
@@ -113,17 +124,17 @@ def test_at_rest_every_message_has_one_finished_turn(new_channel, actions) -> No
 
 
 @relaxed
-@given(actions=RUNS)
-def test_a_state_that_was_packed_is_the_same(new_channel, actions) -> None:
-    channel = new_channel()
+@given(actions=RUNS, rules=RULES)
+def test_a_state_that_was_packed_is_the_same(new_channel, actions, rules) -> None:
+    channel = new_channel(rules=rules)
     play(channel, actions)
     assert unpack(pack(channel.state, settled=1, folded=1), 0).state == channel.state
 
 
 @relaxed
-@given(actions=RUNS)
-def test_what_a_turn_puts_out_is_in_order_and_whole(new_channel, actions) -> None:
-    channel = new_channel()
+@given(actions=RUNS, rules=RULES)
+def test_what_a_turn_puts_out_is_in_order_and_whole(new_channel, actions, rules) -> None:
+    channel = new_channel(rules=rules)
     play(channel, actions)
     rest(channel)
     assert all(count == 1 for count in Counter(output.id for output in channel.outputs).values())
@@ -144,9 +155,9 @@ def test_what_a_turn_puts_out_is_in_order_and_whole(new_channel, actions) -> Non
 
 
 @relaxed
-@given(actions=RUNS)
-def test_every_shown_button_is_cleared(new_channel, actions) -> None:
-    channel = new_channel()
+@given(actions=RUNS, rules=RULES)
+def test_every_shown_button_is_cleared(new_channel, actions, rules) -> None:
+    channel = new_channel(rules=rules)
     play(channel, actions)
     rest(channel)
     shown = {(record.turn, record.sequence) for record in channel.sent() if record.stop_button}
@@ -162,9 +173,9 @@ def test_every_shown_button_is_cleared(new_channel, actions) -> None:
 
 
 @relaxed
-@given(actions=RUNS)
-def test_slots_are_never_overrun(new_channel, actions) -> None:
-    channel = new_channel()
+@given(actions=RUNS, rules=RULES)
+def test_slots_are_never_overrun(new_channel, actions, rules) -> None:
+    channel = new_channel(rules=rules)
     for action in actions:
         play(channel, [action])
         assert len(channel.state.outstanding) <= SLOTS
@@ -174,9 +185,9 @@ def test_slots_are_never_overrun(new_channel, actions) -> None:
 
 
 @relaxed
-@given(actions=RUNS)
-def test_events_that_come_twice_change_nothing_the_second_time(new_channel, actions) -> None:
-    channel = new_channel()
+@given(actions=RUNS, rules=RULES)
+def test_events_that_come_twice_change_nothing_the_second_time(new_channel, actions, rules) -> None:
+    channel = new_channel(rules=rules)
     play(channel, actions)
     rest(channel)
     state = ChannelState(channel_id=channel.state.channel_id)
@@ -193,9 +204,9 @@ def test_events_that_come_twice_change_nothing_the_second_time(new_channel, acti
 
 
 @relaxed
-@given(actions=RUNS)
-def test_a_log_that_is_read_again_gives_the_same_bytes(new_channel, actions) -> None:
-    channel = new_channel()
+@given(actions=RUNS, rules=RULES)
+def test_a_log_that_is_read_again_gives_the_same_bytes(new_channel, actions, rules) -> None:
+    channel = new_channel(rules=rules)
     play(channel, actions)
     state = ChannelState(channel_id=channel.state.channel_id)
     outputs = []
@@ -211,9 +222,9 @@ def test_a_log_that_is_read_again_gives_the_same_bytes(new_channel, actions) -> 
 
 
 @relaxed
-@given(actions=RUNS)
-def test_a_batch_that_is_passed_over_by_its_headers_would_change_nothing(new_channel, actions) -> None:
-    channel = new_channel()
+@given(actions=RUNS, rules=RULES)
+def test_a_batch_that_is_passed_over_by_its_headers_would_change_nothing(new_channel, actions, rules) -> None:
+    channel = new_channel(rules=rules)
     play(channel, actions)
     at = Position(channel.offset, channel.now)
     for event, _ in channel.history:

@@ -1,11 +1,9 @@
 """Messages that start no turn: a result for each, and one notice for as long as the queue stays full."""
 
-from services.orchestrator.state import ChannelState, to_snapshot
 
-
-def fill(channel, first: int, count: int, rules_version: int = 2) -> None:
+def fill(channel, first: int, count: int) -> None:
     for number in range(first, first + count):
-        channel.message(number, author=str(number), queue_limit=1, rules_version=rules_version)
+        channel.message(number, author=str(number), queue_limit=1)
 
 
 def refused(channel) -> list[str]:
@@ -46,17 +44,7 @@ def test_a_notice_that_found_no_slot_is_still_due(channel) -> None:
     assert [record.turn for record in channel.sent() if record.start is None] == ["m4"]
 
 
-def test_messages_of_the_rules_before_get_a_notice_each(channel) -> None:
-    fill(channel, 1, 6, rules_version=1)
-    assert len(channel.notices()) == 4
-
-
 def test_a_cooldowns_notice_is_not_held_back(channel) -> None:
     fill(channel, 1, 4)
     channel.message(9, author="9", refused="Wait a little.")
     assert channel.notices()[-1].endswith("Wait a little.")
-
-
-def test_a_channel_without_the_notice_has_a_snapshot_that_older_code_reads() -> None:
-    assert "queue_notice" not in to_snapshot(ChannelState(channel_id="1"), 0).state
-    assert to_snapshot(ChannelState(channel_id="1", queue_notice=True), 0).state["queue_notice"] is True

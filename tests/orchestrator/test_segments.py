@@ -11,9 +11,9 @@ from services.orchestrator import segments
 from services.orchestrator.rules import RULES
 from services.orchestrator.segments import Buffer, Segment, discard
 
-feed = partial(segments.feed, rules=RULES[1])
-flush = partial(segments.flush, rules=RULES[1])
-LIMIT, LINE_GROUP = RULES[1].segment_limit, RULES[1].line_group
+feed = partial(segments.feed, rules=RULES[2])
+flush = partial(segments.flush, rules=RULES[2])
+LIMIT, LINE_GROUP = RULES[2].segment_limit, RULES[2].line_group
 
 PIECES = st.sampled_from(
     [

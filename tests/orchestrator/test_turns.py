@@ -1,5 +1,6 @@
 """A turn from its message to its end, and the turns that wait for it."""
 
+import pytest
 from inline_snapshot import snapshot
 
 from schemas.chunks import FunctionCall, FunctionCallChunk, TextChunk, Usage
@@ -7,8 +8,8 @@ from schemas.deliveries import NOTICE
 from schemas.generations import GenerationRequested
 from services.orchestrator.fold import fold
 from services.orchestrator.notices import EMPTY
-from services.orchestrator.rules import RULES, Rules
-from services.orchestrator.state import EMITTED_BYTES, QUEUE_LIMIT, SLOTS, ChannelState
+from services.orchestrator.rules import RULES, Rules, UnknownRules
+from services.orchestrator.state import EMITTED_BYTES, QUEUE_LIMIT, ChannelState
 from services.orchestrator.step import Position
 
 
@@ -30,7 +31,7 @@ def test_a_message_asks_for_a_generation_and_shows_typing(channel) -> None:
             "emitted": "",
             "why": "first",
             "deadline_ms": 600000,
-            "rules_version": 1,
+            "rules_version": 2,
         }
     )
     assert channel.typing() == [True]
@@ -125,20 +126,20 @@ def test_a_provider_error_shows_what_came_and_then_one_line(channel) -> None:
     channel.message(1)
     channel.text("Half a sen")
     message = "Slow down @everyone\n`now` sk-abcdefghijklmnop"
-    channel.error("500", type="rate_limit", message=message, retry_after_s=20.5)
+    channel.error("500", type="rate_limit", message=message, retryable=True, retry_after_s=20.5)
     assert channel.texts() == ["Half a sen"]
     assert channel.notices() == [
-        f"{NOTICE}The model's provider takes no more requests right now. Send your message again in 21 s. "
-        "(code 500: Slow down @\u200beveryone 'now' [hidden])"
+        f"{NOTICE}Too many requests: Error code 500: Slow down @\u200beveryone 'now' [hidden]. "
+        "Send your message again in 21 s."
     ]
     channel.receive_all()
     assert channel.finished() == ["m1 error"]
     assert "sk-" not in channel.last_finished().model_dump_json()
 
 
-def test_by_rules_of_version_2_an_error_is_told_in_the_language_of_the_turn(channel) -> None:
+def test_an_error_is_told_in_the_language_of_the_turn(channel) -> None:
     for number, locale in ((1, "en"), (2, "ja")):
-        channel.message(number, rules_version=2, locale=locale)
+        channel.message(number, locale=locale)
         channel.error("429", type="rate_limit", message="Slow down @everyone", retryable=True, retry_after_s=20.5)
         channel.receive_all()
     assert channel.notices() == [
@@ -165,7 +166,7 @@ def test_a_timeout_of_the_provider_is_a_timeout(channel) -> None:
 
 def test_a_refused_key_is_no_business_of_the_user(channel) -> None:
     channel.message(1)
-    channel.error("401", message="the key ab12 is wrong")
+    channel.error("401", message="the key ab12 is wrong", classifiers=("key_access",))
     assert "ab12" not in channel.notices()[0]
 
 
@@ -207,7 +208,7 @@ def test_the_queue_is_bounded_whatever_the_settings_say(channel) -> None:
         channel.message(number, author=str(number), queue_limit=1_000, content="\x01" * 8_000)
     assert len(channel.state.queue) == QUEUE_LIMIT
     assert channel.finished() == [f"m{number} refused" for number in range(QUEUE_LIMIT + 2, 100)]
-    assert len(channel.state.outstanding) == SLOTS
+    assert len(channel.notices()) == 1
 
 
 def test_the_largest_state_fits_into_a_snapshot(channel) -> None:
@@ -294,10 +295,21 @@ def test_a_long_reply_keeps_a_bounded_tail_for_a_continuation(channel) -> None:
 
 
 def test_a_request_carries_the_stamp_of_its_turns_message(channel) -> None:
-    rules = {**RULES, 2: Rules()}
+    rules = {**RULES, 4: Rules()}
     channel.message(100)
     [(message, now)] = channel.history
     state = ChannelState(channel_id=message.channel_id)
-    folded = fold(state, message.model_copy(update={"rules_version": 2}), Position(0, now), rules)
+    folded = fold(state, message.model_copy(update={"rules_version": 4}), Position(0, now), rules)
     [request] = [out.record for out in folded.outputs if isinstance(out.record, GenerationRequested)]
-    assert request.rules_version == 2
+    assert request.rules_version == 4
+
+
+def test_a_message_with_the_stamp_of_newer_code_waits_for_it_and_one_of_retired_rules_is_decided_by_the_oldest(
+    channel,
+) -> None:
+    with pytest.raises(UnknownRules, match=str(max(RULES) + 1)):
+        channel.message(1, rules_version=max(RULES) + 1)
+    channel.message(2, rules_version=1)
+    channel.reply("Hi.")
+    assert channel.finished() == ["m2 completed"]
+    assert channel.requested()[0].attempt is None

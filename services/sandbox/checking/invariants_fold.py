@@ -3,6 +3,7 @@
 from bisect import bisect_right
 
 from schemas.channels import ChannelSnapshot
+from schemas.generations import GenerationRequested
 from schemas.inbox import MessageReceived, TimerFired
 from services.orchestrator.state import STATE_VERSION, to_snapshot
 from services.sandbox.checking.findings import Found, found
@@ -126,8 +127,9 @@ def stale_events_change_nothing(index: Index) -> Found:
 def timers_take_effect_once(index: Index) -> Found:
     """15. A timer takes effect at most once, never before its deadline in log time.
 
-    The deadline is the append time of the event that armed it plus the length in the turn's settings. Two processes may
-    both write that it fired, and one whose clock is ahead writes it too early: the fold takes the first that is due.
+    The deadline is the append time of the event that armed it plus the length in the turn's settings, or that of the pause
+    that the request which follows names. Two processes may both write that it fired, and one whose clock is ahead writes
+    it too early: the fold takes the first that is due.
     """
     took: dict[tuple[str, str, int | None, int], Read] = {}
     caused: dict[tuple[str, int], Read] = {}
@@ -148,15 +150,21 @@ def timers_take_effect_once(index: Index) -> Found:
                 yield found(15, f"the {timer.timer} timer of {timer.armed_by} takes effect again, first at "
                                 f"{took[key].where}{where}", told.read)  # fmt: skip
             took.setdefault(key, told.read)
-            due_ms = _due_ms(index, folding, timer)
+            due_ms = _due_ms(index, folding, told)
             if due_ms is None or told.read.record.timestamp_ms < due_ms:
                 yield found(15, f"the {timer.timer} timer of {timer.armed_by} takes effect at "
                                 f"{told.read.record.timestamp_ms}, due at {due_ms}{where}", told.read)  # fmt: skip
 
 
-def _due_ms(index: Index, folding: Folding, timer: TimerFired) -> int | None:
+def _due_ms(index: Index, folding: Folding, told: Told) -> int | None:
+    timer = told.event
+    if not isinstance(timer, TimerFired):
+        return None
     armed = folding.told.get(timer.armed_by)
     message = index.turn(timer.turn).message
+    asked = [out.record.attempt for out in told.outputs if isinstance(out.record, GenerationRequested)]
+    if armed is not None and asked and asked[0] is not None:
+        return armed.read.record.timestamp_ms + asked[0].paused_ms
     if armed is None or message is None or not isinstance(message.content, MessageReceived):
         return None
     settings = message.content.settings

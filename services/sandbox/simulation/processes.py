@@ -26,6 +26,9 @@ SETTINGS = Settings(  # pyright: ignore[reportCallIssue]
     discord_token=SecretStr("simulated"),
     provider_url="http://127.0.0.1:9",
     model="simulated",
+    temperature=0.5,
+    openai_api_key=SecretStr("first-key"),
+    anthropic_api_key=SecretStr("second-key"),
     exclusive_instance=True,
     grace_s=20.0,
 )

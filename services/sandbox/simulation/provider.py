@@ -16,10 +16,33 @@ from services.sandbox.provider.replies import CONTINUE_MARK
 from services.sandbox.simulation.cluster import Cluster
 from services.sandbox.simulation.hosts import Host
 
-Manner = Literal["whole", "reset", "hang", "cut", "refused", "overloaded", "unreachable"]
-MANNERS: tuple[Manner, ...] = ("reset", "hang", "cut", "refused", "overloaded", "unreachable")
+Refusing = Literal["refused", "overloaded", "limited", "picky", "vague", "gateway"]
+Manner = Literal["whole", "reset", "hang", "cut", "empty", "unreachable"] | Refusing
+MANNERS: tuple[Manner, ...] = (
+    *("reset", "hang", "cut", "empty", "unreachable"),
+    *("refused", "overloaded", "limited", "picky", "vague", "gateway"),
+)
 PARAGRAPHS = 5
-_ERRORS = {"refused": 401, "overloaded": 529}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A refusal as it goes out."""
+
+    status: int
+    message: str
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+REFUSALS: Mapping[Manner, Answer] = {
+    "refused": Answer(401, "no"),
+    "overloaded": Answer(529, "no"),
+    "limited": Answer(429, "slow down", {"retry-after": "2"}),
+    "picky": Answer(400, "Unsupported parameter: 'temperature'"),
+    "vague": Answer(400, "no"),
+    "gateway": Answer(502, "bad gateway"),
+}
+"""`picky` refuses a request for as long as it has what is named."""
 
 
 @dataclass(eq=False, slots=True)
@@ -34,6 +57,7 @@ class SeenCall:
     schedule: list[tuple[float, bytes]]
     end: float | None
     broken: bool
+    headers: Mapping[str, str]
     closed_at: float | None = None
 
     def sent(self) -> bytes:
@@ -71,11 +95,13 @@ class SimulatedProvider:
         assert isinstance(call.body, bytes)  # noqa: S101 - no simulated request holds a blob
         body: dict[str, Any] = json.loads(call.body)
         reply = reply_to([_neutral(message) for message in body["messages"]])
-        status = _ERRORS.get(manner, 200)
-        if status != 200:
-            pieces = [json.dumps({"error": {"message": "no", "code": manner}}).encode()]
+        refusal = REFUSALS.get(manner)
+        if manner == "picky" and "temperature" not in body:
+            refusal = None
+        if refusal is not None:
+            pieces = [json.dumps({"error": {"message": refusal.message, "code": refusal.status}}).encode()]
         else:
-            pieces = list(_events(reply, pieces=dice.randint(6, 24)))
+            pieces = list(_events("" if manner == "empty" else reply, pieces=dice.randint(6, 24)))
         at = now + dice.uniform(0.05, 0.6)
         schedule: list[tuple[float, bytes]] = []
         for piece in pieces:
@@ -91,10 +117,11 @@ class SimulatedProvider:
             generation=int(call.headers["x-odradek-generation"]),
             host=host,
             opened_at=now,
-            status=status,
+            status=200 if refusal is None else refusal.status,
             schedule=schedule,
             end=end,
             broken=manner == "reset",
+            headers={"content-type": "text/event-stream"} | ({} if refusal is None else dict(refusal.headers)),
         )
         self.calls.append(seen)
         return seen
@@ -120,7 +147,11 @@ class SimulatedResponse:
 
     _cluster: Cluster
     _seen: SeenCall
-    headers: Mapping[str, str] = field(default_factory=lambda: {"content-type": "text/event-stream"})
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The answer's headers."""
+        return self._seen.headers
 
     @property
     def status(self) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Collection
 
 import httpx
 
+from schemas.attempts import Chosen
 from services.context.worker import Prompter
 from services.delivery.fence import Fence
 from services.delivery.handler import DeliveryHandler
@@ -33,6 +34,13 @@ RECONNECT_S = 0.5
 MOST_ACTORS = 1
 """So few that a channel is packed nearly whenever it rests, and woken by its next event."""
 
+CANDIDATES = tuple(
+    Chosen(provider="custom:simulated", model=model, credential=credential)
+    for model in ("simulated", "fallback")
+    for credential in ("openai", "gone", "anthropic")
+)
+"""Two models with three keys each, one of which nobody has."""
+
 
 class GatewaySession:
     """What the world pushes users' messages and stops into, while the gateway's process lives and is connected."""
@@ -59,7 +67,7 @@ def spec_of(
     """
 
     async def context(context: Context) -> Handler:
-        return Prompter(context.settings, SimulatedHistory(discord))
+        return Prompter(context.settings, SimulatedHistory(discord), lambda _: CANDIDATES)
 
     async def delivery(context: Context) -> Handler:
         fence = Fence(context.heartbeat_age_s)
