@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+import tempfile
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
@@ -142,6 +143,42 @@ def fairness(
     _print(_run(run()), fairness_report, json=json)
 
 
+@app.command("streams")
+def streams(
+    idle: Annotated[int, typer.Option("--idle", min=1, help="Idle streams at once.")] = 1_000,
+    stops: Annotated[int, typer.Option("--stops", min=1, help="How many of them are stopped and timed.")] = 100,
+    flood: Annotated[int, typer.Option("--flood", min=1, help="Streams that one guild asks for at once.")] = 500,
+    asks: Annotated[int, typer.Option("--asks", min=1, help="Streams of the other guild, one after another.")] = 20,
+    first_byte: Annotated[
+        float, typer.Option("--first-byte", min=0, help="Seconds that the provider takes to its first byte.")
+    ] = 0.5,
+    kafka: Annotated[
+        str | None, typer.Option("--kafka", metavar="HOST:PORT", help="Use this cluster, not the embedded broker.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Measure one provider process: memory and stops with many idle streams, and a guild's wait beside a greedy one.
+
+    Example: odradek bench streams --json
+    """
+    from services.cli.bench_crew import SupervisedCrew
+    from services.sandbox.benchmark.report import streams_report
+    from services.sandbox.benchmark.streams import StreamsReport, Wishes, measure_streams
+
+    wishes = Wishes(idle=idle, stops=stops, flood=flood, asks=asks, first_byte_s=first_byte)
+
+    async def run() -> StreamsReport:
+        directory = Path(tempfile.mkdtemp(prefix="odradek-bench-"))
+        _say(f"the log of the process: {directory}")
+        crew = SupervisedCrew(directory, _say)
+        try:
+            return await measure_streams(crew, wishes, kafka=kafka, command=_command(), say=_say)
+        finally:
+            await crew.end()
+
+    _print(_run(run()), streams_report, json=json)
+
+
 @app.command("normalize")
 def normalize(
     streams: Annotated[
@@ -167,8 +204,6 @@ async def _stage(
     kafka: str | None, dialect: "DialectName", partitions: int, *, limits: bool = False
 ) -> "AsyncGenerator[tuple[Stage, SupervisedCrew]]":
     """A stage and an empty crew; at the end all processes are gone."""
-    import tempfile
-
     from services.cli.bench_crew import SupervisedCrew
     from services.sandbox.benchmark.stage import open_stage
 

@@ -211,6 +211,8 @@ class _Session:
             "ODRADEK_PREFIX": settings.prefix,
             "ODRADEK_DIALECT": settings.dialect,
             "ODRADEK_GRACE_S": str(min(settings.grace_s, 2.5)),
+            # Whoever runs all on one machine is the one who names endpoints, and they are often on it too.
+            "ODRADEK_PRIVATE_ENDPOINTS": os.environ.get("ODRADEK_PRIVATE_ENDPOINTS", "1"),
         }
 
     def _sandbox_discord(self, supervisor: Supervisor, environment: dict[str, str]) -> str:

@@ -23,10 +23,23 @@ class CredentialUnavailable(CallNotMade):
     retryable = True
 
 
+class AddressForbidden(CallNotMade):
+    """The call would go where it may not: inside the operator's network, or with a token to somebody else."""
+
+    code = "address_forbidden"
+
+
 class BlobMissing(CallNotMade):
     """A picture or video that the body refers to is not in the blob store, or is not what the prompt says it is."""
 
     code = "blob_missing"
+
+
+class BlobUnavailable(CallNotMade):
+    """The blob store cannot be reached."""
+
+    code = "blob_store_unavailable"
+    retryable = True
 
 
 class BlobPlaceInvalid(CallNotMade):

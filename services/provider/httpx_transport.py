@@ -10,9 +10,12 @@ from collections.abc import AsyncGenerator, Mapping
 
 import httpx
 
+from services.provider.failures import AddressForbidden
 from services.provider.inflating import inflating
-from services.provider.pools import Pool, Pools
+from services.provider.pools import POLICY, Pool, Pools
 from services.provider.transport import Call, ConnectFailed, ConnectionBroken
+from services.runtime.fetching.refusals import FetchRefused
+from services.runtime.fetching.urls import checked
 
 _SENDING = "http11.send_request_headers.started"
 
@@ -27,13 +30,15 @@ class HttpxTransport:
     async def open(self, call: Call) -> "HttpxResponse":
         """Send the request and wait for the response's headers.
 
-        Raises ConnectFailed, ConnectionBroken, and the CallNotMade of a body that cannot be read.
+        Raises ConnectFailed, ConnectionBroken, AddressForbidden, and the CallNotMade of a body that cannot be read.
         """
         try:
-            url = httpx.URL(call.url)
+            url = checked(call.url, POLICY) if call.guarded else httpx.URL(call.url)
         except httpx.InvalidURL as error:
             raise ConnectFailed("the URL is not valid") from error
-        pool = await self._pools.pool(url)
+        except FetchRefused as error:
+            raise _forbidden(error) from error
+        pool = await self._pools.pool(url, guarded=call.guarded)
         try:
             return HttpxResponse(await _send(pool.client, url, call), pool)
         except BaseException:
@@ -61,6 +66,10 @@ async def _send(client: httpx.AsyncClient, url: httpx.URL, call: Call) -> httpx.
             return await client.send(_request(client, url, call, trace), stream=True)
     except TimeoutError as error:
         raise ConnectFailed(f"no connection within {call.connect_s:g} s") from error
+    except FetchRefused as error:
+        if error.code == "DNS_RESOLUTION_FAILED":
+            raise ConnectFailed("the host's name is not known") from error
+        raise _forbidden(error) from error
     except httpx.LocalProtocolError as error:
         # Its text may show the header that is wrong, hence a secret.
         raise ConnectFailed("the request is not valid HTTP") from error
@@ -117,6 +126,13 @@ class HttpxResponse:
         finally:
             if pool is not None:
                 pool.users -= 1
+
+
+def _forbidden(error: FetchRefused) -> AddressForbidden:
+    return AddressForbidden(
+        f"the endpoint may not be called: {error.code}",
+        remedy="Endpoints need https and a public address, unless the operator sets ODRADEK_PRIVATE_ENDPOINTS.",
+    )
 
 
 def _detail(error: httpx.TransportError) -> str:

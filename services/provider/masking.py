@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from services.provider.echoes import echoes
+
 SHORTEST = 8
 """Shorter secrets are not masked: no provider gives out such keys, and placeholders of local servers (`none`, `ollama`)
 stand in honest replies."""
@@ -18,25 +20,25 @@ class Masked:
 
 
 class Masker:
-    """Masks one secret in one stream. Holds back at most one byte less than the secret has."""
+    """Masks one secret in one stream, in all forms of `echoes`. Holds back less than the longest form has."""
 
-    __slots__ = ("_held", "_secret")
+    __slots__ = ("_forms", "_held")
 
     def __init__(self, secret: str | None) -> None:
-        found = (secret or "").encode()
-        self._secret = found if len(found) >= SHORTEST else b""
+        self._forms = () if secret is None or len(secret) < SHORTEST else echoes(secret)
         self._held = b""
 
     def feed(self, data: bytes) -> Masked:
-        """The bytes that can go on, in order; an end that may be the secret's beginning is held back."""
-        secret = self._secret
-        if not secret:
+        """The bytes that can go on, in order; an end that may be a form's beginning is held back."""
+        if not self._forms:
             return Masked(data)
         data = self._held + data
-        hit = secret in data
-        if hit:
-            data = data.replace(secret, _MASK * len(secret))
-        keep = _possible_beginning(data, secret)
+        hit = False
+        for form in self._forms:
+            if form in data:
+                hit = True
+                data = data.replace(form, _MASK * len(form))
+        keep = max(_possible_beginning(data, form) for form in self._forms)
         self._held = data[len(data) - keep :]
         return Masked(data[: len(data) - keep], hit)
 
@@ -47,14 +49,17 @@ class Masker:
 
     def text(self, value: str) -> str:
         """A short text, such as a header, with the secret masked."""
-        if not self._secret:
-            return value
-        return value.replace(self._secret.decode(), "*" * len(self._secret))
+        for form in self._forms:
+            value = value.replace(form.decode(), "*" * len(form.decode()))
+        return value
 
 
-def _possible_beginning(data: bytes, secret: bytes) -> int:
-    """The length of the longest end of `data` that is a proper beginning of `secret`."""
-    for length in range(min(len(data), len(secret) - 1), 0, -1):
-        if data.endswith(secret[:length]):
-            return length
+def _possible_beginning(data: bytes, form: bytes) -> int:
+    """The length of the longest end of `data` that is a proper beginning of `form`."""
+    end = data[max(0, len(data) - len(form) + 1) :]
+    start = end.find(form[:1])
+    while start >= 0:
+        if form.startswith(end[start:]):
+            return len(end) - start
+        start = end.find(form[:1], start + 1)
     return 0

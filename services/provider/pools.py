@@ -2,17 +2,26 @@
 
 import ssl
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from http.cookiejar import DefaultCookiePolicy
 from pathlib import Path
 
 import httpx
 
+from services.provider.lookups import Lookups
 from services.runtime.errors import ConfigurationError
+from services.runtime.fetching.addresses import Address, is_public
+from services.runtime.fetching.connecting import VettedBackend
+from services.runtime.fetching.transport import VettedTransport
+from services.runtime.fetching.urls import FetchPolicy
 from services.runtime.settings import Settings
 
 MOST_POOLS = 64
 """Beyond it the pools that rest longest are closed: users may name as many custom endpoints as they like."""
+
+POLICY = FetchPolicy()
+"""For endpoints that users named: https, no localhost, public addresses."""
 
 _KEEPALIVE_CONNECTIONS = 100
 _KEEPALIVE_S = 10.0
@@ -30,11 +39,18 @@ class Pool:
 class Pools:
     """The pools of a process, by origin."""
 
-    def __init__(self, *, proxy: str | None, ca_file: Path | None) -> None:
-        """`proxy` None leaves it to HTTPS_PROXY, HTTP_PROXY and NO_PROXY. Raises ConfigurationError."""
+    def __init__(
+        self, *, proxy: str | None, ca_file: Path | None, public: Callable[[Address], bool] = is_public
+    ) -> None:
+        """`proxy` None leaves it to HTTPS_PROXY, HTTP_PROXY and NO_PROXY; `public` judges addresses of guarded calls.
+
+        Raises ConfigurationError.
+        """
+        self._public = public
         self._proxy = None if proxy is None else _proxy(proxy)
         self._tls = _tls(ca_file)
-        self._pools: OrderedDict[tuple[str, str, int | None], Pool] = OrderedDict()
+        self._lookups = Lookups()
+        self._pools: OrderedDict[tuple[str, str, int | None, bool], Pool] = OrderedDict()
 
     @classmethod
     def of(cls, settings: Settings) -> "Pools":
@@ -42,12 +58,15 @@ class Pools:
         proxy = settings.provider_proxy
         return cls(proxy=None if proxy is None else proxy.get_secret_value(), ca_file=settings.provider_ca_file)
 
-    async def pool(self, url: httpx.URL) -> Pool:
-        """The pool of a URL's origin; whoever takes it counts as a user until `users` is taken back."""
-        origin = (url.scheme, url.host, url.port)
+    async def pool(self, url: httpx.URL, *, guarded: bool) -> Pool:
+        """The pool of a URL's origin; whoever takes it counts as a user until `users` is taken back.
+
+        A guarded one connects to public addresses only, and directly: a proxy would choose the address itself.
+        """
+        origin = (url.scheme, url.host, url.port, guarded)
         pool = self._pools.get(origin)
         if pool is None:
-            pool = self._pools[origin] = Pool(self._client())
+            pool = self._pools[origin] = Pool(self._client(guarded=guarded))
         self._pools.move_to_end(origin)
         pool.users += 1
         await self._close_surplus()
@@ -59,6 +78,7 @@ class Pools:
 
     async def aclose(self) -> None:
         """Close all connections."""
+        self._lookups.close()
         while self._pools:
             _, pool = self._pools.popitem()
             await pool.client.aclose()
@@ -68,20 +88,18 @@ class Pools:
         for origin in [origin for origin, pool in self._pools.items() if not pool.users][: max(surplus, 0)]:
             await self._pools.pop(origin).client.aclose()
 
-    def _client(self) -> httpx.AsyncClient:
-        # A client of its own, not the transport alone: it knows the environment's proxies.
-        client = httpx.AsyncClient(
-            http2=False,
-            follow_redirects=False,
-            verify=self._tls,
-            proxy=self._proxy,
-            limits=httpx.Limits(
-                max_connections=None,
-                max_keepalive_connections=_KEEPALIVE_CONNECTIONS,
-                keepalive_expiry=_KEEPALIVE_S,
-            ),
-            headers={"user-agent": _USER_AGENT},
+    def _client(self, *, guarded: bool) -> httpx.AsyncClient:
+        limits = httpx.Limits(
+            max_connections=None, max_keepalive_connections=_KEEPALIVE_CONNECTIONS, keepalive_expiry=_KEEPALIVE_S
         )
+        headers = {"user-agent": _USER_AGENT}
+        if guarded:
+            backend = VettedBackend(POLICY, resolver=self._lookups, public=self._public)
+            transport = VettedTransport(backend, tls=self._tls, limits=limits)
+            client = httpx.AsyncClient(transport=transport, trust_env=False, headers=headers)
+        else:
+            # A client, not the transport alone: it knows the environment's proxies.
+            client = httpx.AsyncClient(http2=False, verify=self._tls, proxy=self._proxy, limits=limits, headers=headers)
         client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         return client
 

@@ -1,6 +1,7 @@
 """Tells bytes that bring a reply forward from keep-alives, which must not reset the idle deadline.
 
-Keep-alives are the comments and empty lines of server-sent events and Anthropic's `ping` event.
+Keep-alives are the comments and empty lines of server-sent events, Anthropic's `ping` event and the `keepalive` event of
+OpenAI's responses.
 https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
 https://docs.anthropic.com/en/docs/build-with-claude/streaming#ping-events
 """
@@ -9,7 +10,7 @@ import re
 
 _HEAD_BYTES = 64
 _DATA = b"data:"
-_PING = re.compile(rb'\s*\{\s*"type"\s*:\s*"ping"')
+_PING = re.compile(rb'\s*\{\s*"type"\s*:\s*"(?:ping|keepalive)"')
 
 
 class ProgressMeter:

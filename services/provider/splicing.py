@@ -5,47 +5,42 @@ memory: it is read, encoded and sent a piece at a time.
 """
 
 import base64
-from collections.abc import AsyncIterator, Iterable, Sequence, Set
+from collections.abc import AsyncGenerator, Iterable, Sequence, Set
+from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import orjson
 from pydantic import JsonValue
 
-from schemas.context import BlobRef
 from schemas.prompts import BlobPlace
-from services.provider.failures import BlobMissing, BlobPlaceInvalid
+from services.provider.failures import BlobMissing, BlobPlaceInvalid, BlobUnavailable
+from services.runtime.blobs import store
+from services.runtime.blobs.store import BlobStore
+from services.runtime.errors import Unavailable
 
 Segment = bytes | BlobPlace
 
 
-class Blobs(Protocol):
-    """The blob store, as far as sending needs it."""
-
-    def read(self, ref: BlobRef) -> AsyncIterator[bytes]:
-        """The blob's bytes, a piece at a time; raises BlobMissing."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class SplicedBody:
-    """A body of known `length` in bytes. Iterating over it reads the blobs; raises BlobMissing."""
+    """A body of known `length` in bytes. Iterating over it reads the blobs; raises BlobMissing or BlobUnavailable."""
 
     segments: Sequence[Segment]
-    blobs: Blobs
+    blobs: BlobStore
 
     @property
     def length(self) -> int:
         """The bytes that go out."""
         return sum(len(one) if isinstance(one, bytes) else _length(one) for one in self.segments)
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
+    async def __aiter__(self) -> AsyncGenerator[bytes]:
         for segment in self.segments:
             if isinstance(segment, bytes):
                 yield segment
             else:
-                async for piece in _encoded(segment, self.blobs):
-                    yield piece
+                async with aclosing(_encoded(segment, self.blobs)) as pieces:
+                    async for piece in pieces:
+                        yield piece
 
 
 @dataclass(slots=True)
@@ -134,16 +129,19 @@ def _length(place: BlobPlace) -> int:
     return len(orjson.dumps(place.prefix)) + (place.blob.size + 2) // 3 * 4
 
 
-async def _encoded(place: BlobPlace, blobs: Blobs) -> AsyncIterator[bytes]:
-    """The JSON string of one place; raises BlobMissing."""
+async def _encoded(place: BlobPlace, blobs: BlobStore) -> AsyncGenerator[bytes]:
+    """The JSON string of one place; raises BlobMissing or BlobUnavailable."""
     yield orjson.dumps(place.prefix)[:-1]
-    size, rest = 0, b""
-    async for piece in blobs.read(place.blob):
-        size += len(piece)
-        rest += piece
-        whole = len(rest) - len(rest) % 3
-        yield base64.b64encode(rest[:whole])
-        rest = rest[whole:]
-    if size != place.blob.size:
-        raise BlobMissing(f"the blob of {place.path[:200]} has {size} bytes instead of {place.blob.size}")
+    rest = b""
+    try:
+        async with aclosing(blobs.read(place.blob)) as pieces:
+            async for piece in pieces:
+                rest += piece
+                whole = len(rest) - len(rest) % 3
+                yield base64.b64encode(rest[:whole])
+                rest = rest[whole:]
+    except store.BlobMissing as error:
+        raise BlobMissing(f"what belongs at {place.path[:200]} is missing: {error}") from error
+    except Unavailable as error:
+        raise BlobUnavailable(str(error)) from error
     yield base64.b64encode(rest) + b'"'

@@ -22,10 +22,12 @@ from services.provider.credentials import Credentials
 from services.provider.exchange import DeclaredLost, Exchange, Outcome
 from services.provider.failures import BlobMissing, CallNotMade
 from services.provider.metrics import STREAMS, WAITING
+from services.provider.reach import Reach
 from services.provider.recording import Recorder, lost_end
 from services.provider.slots import Slots
-from services.provider.splicing import Blobs, SplicedBody, segments
+from services.provider.splicing import SplicedBody, segments
 from services.provider.transport import Call, Transport
+from services.runtime.blobs.store import BlobStore
 from services.runtime.claims import Claims, Ended, Held, Won
 from services.runtime.clock import Clock
 from services.runtime.control import Control, Stop
@@ -50,14 +52,16 @@ class Streams:
         transport: Transport,
         credentials: Credentials,
         clock: Clock,
+        reach: Reach,
         most: int,
-        blobs: Blobs | None = None,
+        blobs: BlobStore | None = None,
     ) -> None:
         self._claims = claims
         self._control = control
         self._transport = transport
         self._credentials = credentials
         self._clock = clock
+        self._reach = reach
         self._blobs = blobs
         self._slots = Slots(most)
         self._here: dict[str, asyncio.Event] = {}
@@ -150,12 +154,17 @@ class Streams:
         async def prepare() -> Call:
             credential = await self._credentials.find(request.credential)
             recorder.hide(credential.secret)
+            url = request.url
+            if credential.place is not None:
+                url = credential.place.fill(url)
+                self._reach.check_token(url)
             return Call(
-                url=credential.place.fill(request.url) if credential.place else request.url,
+                url=url,
                 headers=request.headers,
                 body=self._body(request),
                 connect_s=request.deadlines.connect_ms / 1000,
                 secret_headers=credential.headers,
+                guarded=self._reach.is_guarded(request),
             )
 
         with STREAMS.track_inprogress():

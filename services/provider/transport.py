@@ -9,7 +9,7 @@ from services.provider.splicing import SplicedBody
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A POST with a JSON body. `secret_headers` are added last and shown nowhere.
+    """A POST with a JSON body. `secret_headers` are added last and shown nowhere. `guarded`: to public addresses only.
 
     `connect_s` is the time until the connection stands and the request begins to be sent: the look-up of the name, the
     proxy and TLS are in it.
@@ -20,6 +20,7 @@ class Call:
     body: bytes | SplicedBody
     connect_s: float
     secret_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    guarded: bool = False
 
 
 class TransportError(Exception):

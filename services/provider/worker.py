@@ -10,8 +10,10 @@ from services.provider.credentials import Credentials
 from services.provider.google_tokens import GoogleTokens
 from services.provider.httpx_transport import HttpxTransport
 from services.provider.pools import Pools
+from services.provider.reach import Reach
 from services.provider.streaming import Streams
 from services.runtime.assembly import Context, WorkerSpec
+from services.runtime.blobs.store import open_store
 from services.runtime.handler import Handler
 from services.runtime.inbound import Inbound
 from services.runtime.log import LogRecord, NewRecord
@@ -52,6 +54,8 @@ async def build(context: Context) -> Handler:
     context.on_stop(pools.aclose)
     tokens = GoogleTokens(pools.blocking_client)
     context.on_stop(tokens.aclose)
+    blobs = await open_store(context.settings)
+    context.on_stop(blobs.aclose)
     return Provider(
         Streams(
             claims=context.claims,
@@ -59,7 +63,9 @@ async def build(context: Context) -> Handler:
             transport=HttpxTransport(pools),
             credentials=Credentials(context.settings, tokens),
             clock=context.clock,
+            reach=Reach.of(context.settings),
             most=context.settings.max_streams,
+            blobs=blobs,
         )
     )
 

@@ -172,6 +172,10 @@ class Settings(BaseSettings):
         500, description="streams that one provider process holds at once; one guild gets at most four fifths of them"
     )
 
+    private_endpoints: bool = Field(
+        False,
+        description="whether custom endpoints may lie in the operator's network; that of ODRADEK_PROVIDER_URL always may",
+    )
     provider_proxy: SecretStr | None = Field(
         None,
         description="proxy of all provider calls, http://[USER:PASSWORD@]HOST:PORT; HTTPS_PROXY and NO_PROXY if unset",

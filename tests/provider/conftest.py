@@ -1,7 +1,6 @@
 """Streams on the real claims, control and sender over a log in memory, against the sandbox provider's real HTTP."""
 
 import asyncio
-import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,16 +8,15 @@ from typing import Any
 import httpx
 import pytest
 
-from schemas.context import BlobRef
 from schemas.headers import Facts, HeaderReader
 from schemas.prompts import CredentialRef, ProviderRequest, StreamDeadlines
 from schemas.raw import RawEnd, RawSlice, parse_raw
 from schemas.stops import OneTurn, StopRequested
 from schemas.topics import load_topics
 from services.provider.credentials import Credentials
-from services.provider.failures import BlobMissing
 from services.provider.google_tokens import GoogleTokens
 from services.provider.httpx_transport import HttpxTransport
+from services.provider.reach import Reach
 from services.provider.streaming import Streams
 from services.runtime.claims import Claims
 from services.runtime.control import Control
@@ -102,25 +100,6 @@ class MemoryLog:
 
     def read_to_end(self, topic: str, partitions: Collection[int]) -> Any:
         raise AssertionError("these tests read no topic whole")
-
-
-class MemoryBlobs:
-    """Blobs by key, read in pieces of `piece` bytes."""
-
-    def __init__(self, *blobs: bytes, piece: int = 1000) -> None:
-        self.by_key = {hashlib.sha256(blob).hexdigest(): blob for blob in blobs}
-        self.piece = piece
-
-    @staticmethod
-    def ref(blob: bytes) -> BlobRef:
-        return BlobRef(key=hashlib.sha256(blob).hexdigest(), size=len(blob))
-
-    async def read(self, ref: BlobRef) -> AsyncIterator[bytes]:
-        if ref.key not in self.by_key:
-            raise BlobMissing("there is no such blob")
-        blob = self.by_key[ref.key]
-        for start in range(0, len(blob), self.piece):
-            yield blob[start : start + self.piece]
 
 
 @dataclass
@@ -229,12 +208,6 @@ class Bench:
             await self.log.changed.wait_for(lambda: len(self.log.topics.get(topic, [])) >= count)
 
 
-@pytest.fixture(scope="session")
-def memory_blobs() -> type[MemoryBlobs]:
-    """Makes a blob store in memory: ``memory_blobs(b"...", piece=...)``."""
-    return MemoryBlobs
-
-
 @pytest.fixture(autouse=True)
 def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -246,11 +219,22 @@ async def make_bench() -> AsyncIterator[Callable[..., Awaitable[Bench]]]:
     benches: list[tuple[Bench, HttpxTransport]] = []
 
     async def make(
-        *, most: int = 10, key: str | None = KEY, blobs: Any = None, token_within_s: float = 10.0, **more: Any
+        *,
+        most: int = 10,
+        private: bool = True,
+        own: bool = False,
+        key: str | None = KEY,
+        blobs: Any = None,
+        token_within_s: float = 10.0,
+        **more: Any,
     ) -> Bench:
-        settings = Settings(openai_api_key=key, anthropic_api_key=key, google_api_key=key, **more)
         sandbox = SandboxProvider(SandboxConfig(key=KEY, pace_ms=0))
         address = await sandbox.start()
+        if own:
+            more["provider_url"] = address.url
+        settings = Settings(
+            openai_api_key=key, anthropic_api_key=key, google_api_key=key, private_endpoints=private, **more
+        )
         log = MemoryLog()
         clock = Clock()
         sender = Sender(log, load_topics())
@@ -265,6 +249,7 @@ async def make_bench() -> AsyncIterator[Callable[..., Awaitable[Bench]]]:
             transport=transport,
             credentials=Credentials(settings, GoogleTokens(httpx.Client, within_s=token_within_s)),
             clock=clock,
+            reach=Reach.of(settings),
             most=most,
             blobs=blobs,
         )

@@ -173,7 +173,7 @@ async def test_without_default_credentials_the_remedy_says_what_to_set(
 async def test_a_call_to_vertex_goes_to_the_place_and_carries_the_token_which_an_echo_does_not_show(
     endpoint: TokenEndpoint, make_bench: Callable[..., Any]
 ) -> None:
-    bench = await make_bench(vertex=PLACE)
+    bench = await make_bench(vertex=PLACE, own=True)
     endpoint.token = bench.key
     bench.play(Answer(403, body=f"denied: {bench.key}".encode()))
     path = (
@@ -213,3 +213,13 @@ async def test_no_token_ends_the_generation_with_an_error_that_may_pass(
     assert isinstance(failed, GenerationFailed)
     assert isinstance(failed.error, ProviderError)
     assert (failed.error.code, failed.error.retryable) == ("credential_unavailable", True)
+
+
+async def test_a_token_goes_to_google_alone(endpoint: TokenEndpoint, make_bench: Callable[..., Any]) -> None:
+    bench = await make_bench(vertex=PLACE)
+    await bench.run(bench.request(credential=ADC, url=f"{bench.url}/v1/models/x:streamGenerateContent"))
+    (record,) = bench.log.topics["inbox"]
+    _, failed = decode(record.headers, record.value)
+    assert isinstance(failed, GenerationFailed)
+    assert failed.error.code == "address_forbidden"
+    assert bench.sandbox.calls == ()

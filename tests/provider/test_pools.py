@@ -6,6 +6,7 @@ import datetime
 import ipaddress
 import socket
 import ssl
+import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -23,6 +24,7 @@ from services.provider.httpx_transport import HttpxTransport
 from services.provider.pools import Pools
 from services.provider.transport import Call, ConnectFailed, ConnectionBroken
 from services.runtime.errors import ConfigurationError
+from services.runtime.fetching.addresses import Address
 from services.runtime.settings import Settings
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
@@ -85,7 +87,7 @@ def black_hole() -> Iterator[str]:
 
 @pytest.fixture
 def own_ca(tmp_path: Path) -> tuple[Path, ssl.SSLContext]:
-    """A certificate of one's own for 127.0.0.1: the file that clients trust, and the server's side."""
+    """A certificate of one's own for 127.0.0.1 and endpoint.test: the file that clients trust, and the server's side."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "own")])
     now = datetime.datetime.now(datetime.UTC)
@@ -97,7 +99,12 @@ def own_ca(tmp_path: Path) -> tuple[Path, ssl.SSLContext]:
         .serial_number(1)
         .not_valid_before(now - datetime.timedelta(days=1))
         .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(
+            x509.SubjectAlternativeName(
+                [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("endpoint.test")]
+            ),
+            critical=False,
+        )
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
@@ -269,3 +276,52 @@ async def test_of_many_origins_those_that_rest_are_closed_and_none_that_is_in_us
         await chunks.aclose()
         await response.aclose()
         assert {pool.users for pool in by._pools._pools.values()} == {0}
+
+
+@pytest.fixture
+def hanging_names(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Names below hang.test are never found, nor told to be unknown."""
+    release, real = threading.Event(), socket.getaddrinfo
+
+    def getaddrinfo(host: Any, *arguments: Any, **options: Any) -> Any:
+        if str(host).endswith("hang.test"):
+            release.wait()
+        return real(host, *arguments, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    yield
+    release.set()
+
+
+@pytest.mark.usefixtures("hanging_names")
+async def test_names_of_custom_endpoints_that_hang_do_not_keep_another_provider_from_being_found() -> None:
+    async with serving(answers) as port, transport() as by:
+        calls = [Call(f"https://{number % 40}.hang.test/", {}, b"", 60.0, guarded=True) for number in range(80)]
+        stuck = [asyncio.create_task(by.open(call)) for call in calls]
+        assert await status(by, f"http://localhost:{port}/", connect_s=5.0) == 200
+        assert not any(task.done() for task in stuck)
+        for task in stuck:
+            task.cancel()
+        await asyncio.gather(*stuck, return_exceptions=True)
+
+
+async def test_a_custom_endpoint_is_called_directly_on_the_address_that_was_vetted(
+    own_ca: tuple[Path, ssl.SSLContext], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+    real = socket.getaddrinfo
+    monkeypatch.setattr(
+        socket, "getaddrinfo", lambda host, *a, **k: real("127.0.0.1" if host == "endpoint.test" else host, *a, **k)
+    )
+    judged: list[str] = []
+
+    def public(address: Address) -> bool:
+        judged.append(str(address))
+        return True
+
+    ca_file, tls = own_ca
+    async with serving(answers, tls) as port, transport(ca_file=ca_file, public=public) as by:
+        response = await by.open(Call(f"https://endpoint.test:{port}/", {}, b"", 5.0, guarded=True))
+        assert response.status == 200
+        await response.aclose()
+    assert judged == ["127.0.0.1"]

@@ -2,6 +2,8 @@
 
 import base64
 import hashlib
+from collections.abc import AsyncGenerator
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -14,11 +16,30 @@ from schemas.context import BlobRef
 from schemas.prompts import BlobPlace
 from services.context.blob_places import take_out
 from services.context.rendered import BlobText, NativeValue
-from services.provider.failures import BlobMissing, BlobPlaceInvalid
+from services.provider.failures import BlobMissing, BlobPlaceInvalid, BlobUnavailable
 from services.provider.splicing import SplicedBody, segments
+from services.runtime.blobs.folder import FolderStore
 
 
-async def sent(body: dict[str, JsonValue], places: tuple[BlobPlace, ...], blobs: Any) -> bytes:
+class MemoryBlobs:
+    """Blobs by key, read in pieces of `piece` bytes."""
+
+    def __init__(self, *blobs: bytes, piece: int = 1000) -> None:
+        self.by_key = {hashlib.sha256(blob).hexdigest(): blob for blob in blobs}
+        self.piece = piece
+
+    async def put(self, data: bytes) -> BlobRef:
+        raise AssertionError("sending puts nothing")
+
+    async def read(self, ref: BlobRef) -> AsyncGenerator[bytes]:
+        blob = self.by_key[ref.key]
+        for start in range(0, len(blob), self.piece):
+            yield blob[start : start + self.piece]
+
+    async def aclose(self) -> None: ...
+
+
+async def sent(body: dict[str, JsonValue], places: tuple[BlobPlace, ...], blobs: MemoryBlobs) -> bytes:
     spliced = SplicedBody(segments(body, places), blobs)
     out = b"".join([piece async for piece in spliced])
     assert len(out) == spliced.length
@@ -67,23 +88,21 @@ def with_blobs(value: Any, found: list[bytes]) -> NativeValue:
 
 
 @given(tree=TREES, piece=st.integers(1, 7))
-async def test_taken_out_and_put_in_again_a_body_is_what_its_texts_would_make(
-    memory_blobs: Any, tree: Any, piece: int
-) -> None:
+async def test_taken_out_and_put_in_again_a_body_is_what_its_texts_would_make(tree: Any, piece: int) -> None:
     found: list[bytes] = []
     native = with_blobs(tree, found)
     assert isinstance(native, dict)
     body, places = take_out(native)
-    out = await sent(body, places, memory_blobs(*found, piece=piece))
+    out = await sent(body, places, MemoryBlobs(*found, piece=piece))
     assert out == orjson.dumps(with_texts(tree))
 
 
-async def test_what_a_user_writes_names_no_blob(memory_blobs: Any) -> None:
+async def test_what_a_user_writes_names_no_blob() -> None:
     picture = b"\x89PNG"
     place = BlobPlace(path="/messages/0/content/1/image_url/url", blob=ref_of(picture), prefix="data:image/png;base64,")
     said = f'{place.path} {{"blob": "{place.blob.key}"}} {place.model_dump_json()}'
     body: dict[str, JsonValue] = {"messages": [{"content": [{"text": said}, {"image_url": {"url": ""}}]}]}
-    out = orjson.loads(await sent(body, (place,), memory_blobs(picture)))
+    out = orjson.loads(await sent(body, (place,), MemoryBlobs(picture)))
     assert out == {
         "messages": [{"content": [{"text": said}, {"image_url": {"url": "data:image/png;base64,iVBORw=="}}]}]
     }
@@ -115,16 +134,28 @@ def test_a_path_that_is_no_pointer_into_the_body_is_refused(path: str) -> None:
         BlobPlace(path=path, blob=ref_of(b"x"))
 
 
-@pytest.mark.parametrize("size", [3, 5])
-async def test_a_blob_of_another_size_is_not_sent_as_if_it_were_right(memory_blobs: Any, size: int) -> None:
-    place = BlobPlace(path="/a", blob=BlobRef(key=ref_of(b"four").key, size=size))
-    with pytest.raises(BlobMissing, match=f"4 bytes instead of {size}"):
-        await sent({"a": ""}, (place,), memory_blobs(b"four"))
+async def test_a_damaged_blob_is_not_sent_as_if_it_were_right(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path, keep_s=60, most_bytes=1_000_000)
+    ref = await store.put(b"four")
+    (tmp_path / ref.key[:2] / ref.key).write_bytes(b"five")
+    spliced = SplicedBody(segments({"a": ""}, [BlobPlace(path="/a", blob=ref)]), store)
+    with pytest.raises(BlobMissing, match="/a"):
+        _ = [piece async for piece in spliced]
 
 
-async def test_no_piece_is_larger_than_what_is_read_at_once(memory_blobs: Any) -> None:
+async def test_a_store_that_cannot_be_read_is_worth_another_try(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path, keep_s=60, most_bytes=1_000_000)
+    ref = ref_of(b"four")
+    (tmp_path / ref.key[:2] / ref.key).mkdir(parents=True)
+    spliced = SplicedBody(segments({"a": ""}, [BlobPlace(path="/a", blob=ref)]), store)
+    with pytest.raises(BlobUnavailable) as error:
+        _ = [piece async for piece in spliced]
+    assert error.value.retryable
+
+
+async def test_no_piece_is_larger_than_what_is_read_at_once() -> None:
     blob = bytes(3_000_000)
     spliced = SplicedBody(
-        segments({"a": ""}, [BlobPlace(path="/a", blob=ref_of(blob))]), memory_blobs(blob, piece=65_536)
+        segments({"a": ""}, [BlobPlace(path="/a", blob=ref_of(blob))]), MemoryBlobs(blob, piece=65_536)
     )
     assert max([len(piece) async for piece in spliced]) < 100_000

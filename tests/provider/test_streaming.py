@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -10,6 +11,7 @@ import pytest
 from schemas.attempts import AttemptFacts, Chosen
 from schemas.chunks import ProviderError
 from schemas.claims import Claimed, Closed
+from schemas.context import BlobRef
 from schemas.inbox import GenerationFailed
 from schemas.prompts import BlobPlace, CredentialRef, KnownTool, StreamDeadlines
 from schemas.raw import RawSlice
@@ -17,6 +19,7 @@ from schemas.registry import decode
 from schemas.stops import ChannelTurns, StopRequested
 from services.provider.exchange import MOST_BODY_BYTES, MOST_ERROR_BYTES
 from services.provider.recording import MOST_UNACKNOWLEDGED
+from services.runtime.blobs.folder import FolderStore
 from services.runtime.outputs import output
 from services.sandbox.provider.script import (
     Answer,
@@ -483,21 +486,28 @@ async def test_the_body_is_sent_as_compact_json(bench: Any) -> None:
     assert call.body_bytes == len(orjson.dumps(request.body))
 
 
-async def test_blobs_are_put_into_the_body_where_the_prompt_lists_them(make_bench: Any, memory_blobs: Any) -> None:
+@pytest.fixture
+def store(tmp_path: Path) -> FolderStore:
+    return FolderStore(tmp_path / "blobs", keep_s=600, most_bytes=10_000_000)
+
+
+async def test_blobs_are_put_into_the_body_where_the_prompt_lists_them(make_bench: Any, store: FolderStore) -> None:
     pictures = [bytes(range(256)) * 5_000, b"\x89PNG"]
-    bench = await make_bench(blobs=memory_blobs(*pictures, piece=65_536))
+    bench = await make_bench(blobs=store)
     said = "/messages/0/content/1/image_url/url"
     content = [{"type": "text", "text": said}, *({"type": "image_url", "image_url": {"url": ""}} for _ in pictures)]
     await bench.run(
         bench.request(
             body={"model": "sandbox-echo", "messages": [{"role": "user", "content": content}], "stream": True},
             blobs=tuple(
-                BlobPlace(
-                    path=f"/messages/0/content/{number}/image_url/url",
-                    blob=memory_blobs.ref(picture),
-                    prefix="data:image/png;base64,",
-                )
-                for number, picture in enumerate(pictures, 1)
+                [
+                    BlobPlace(
+                        path=f"/messages/0/content/{number}/image_url/url",
+                        blob=await store.put(picture),
+                        prefix="data:image/png;base64,",
+                    )
+                    for number, picture in enumerate(pictures, 1)
+                ]
             ),
         )
     )
@@ -511,18 +521,61 @@ async def test_blobs_are_put_into_the_body_where_the_prompt_lists_them(make_benc
     assert bench.end().ending == "eof"
 
 
-@pytest.mark.parametrize("store", ["another blob", "none"])
-async def test_a_missing_blob_ends_the_generation_with_its_name(make_bench: Any, memory_blobs: Any, store: str) -> None:
-    bench = await make_bench(blobs=memory_blobs(b"other") if store == "another blob" else None)
-    place = BlobPlace(path="/messages/0/content", blob=memory_blobs.ref(b"lost"))
-    await bench.run(bench.request(blobs=(place,)))
+@pytest.mark.parametrize("has_store", [True, False])
+async def test_a_missing_blob_ends_the_generation_with_its_name(
+    make_bench: Any, store: FolderStore, has_store: bool
+) -> None:
+    bench = await make_bench(blobs=store if has_store else None)
+    place = BlobPlace(path="/messages/0/content", blob=BlobRef(key="0" * 64, size=4))
+    body = {"model": "sandbox-echo", "messages": [{"role": "user", "content": ""}]}
+    await bench.run(bench.request(body=body, blobs=(place,)))
     assert failure(bench).code == "blob_missing"
     assert bench.raw() == []
     assert bench.closings() == ["failed"]
 
 
-async def test_a_place_that_the_body_does_not_have_ends_the_generation(make_bench: Any, memory_blobs: Any) -> None:
-    bench = await make_bench(blobs=memory_blobs(b"here"))
-    await bench.run(bench.request(blobs=(BlobPlace(path="/nowhere", blob=memory_blobs.ref(b"here")),)))
+async def test_a_place_that_the_body_does_not_have_ends_the_generation(make_bench: Any, store: FolderStore) -> None:
+    bench = await make_bench(blobs=store)
+    await bench.run(bench.request(blobs=(BlobPlace(path="/nowhere", blob=await store.put(b"here")),)))
     assert failure(bench).code == "blob_place_invalid"
     assert bench.sandbox.calls == ()
+
+
+CUSTOM = "custom:s1:home"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:1/v1",
+        "https://127.0.0.1/v1",
+        "https://localhost/v1",
+        "https://169.254.169.254/v1",
+        "https://0x7f.1/",
+    ],
+)
+async def test_a_custom_endpoint_in_the_operators_network_is_not_called(make_bench: Any, url: str) -> None:
+    bench = await make_bench(private=False)
+    await bench.run(bench.request(provider=CUSTOM, url=url))
+    told = failure(bench)
+    assert (told.code, told.retryable) == ("address_forbidden", False)
+    assert "ODRADEK_PRIVATE_ENDPOINTS" in told.message
+    assert bench.closings() == ["failed"]
+
+
+async def test_a_custom_endpoint_on_this_machine_is_called_where_the_operator_allows_it(make_bench: Any) -> None:
+    bench = await make_bench(private=True)
+    await bench.run(bench.request(provider=CUSTOM))
+    assert bench.end().ending == "eof"
+
+
+async def test_the_provider_that_the_settings_name_is_called_wherever_it_is(make_bench: Any) -> None:
+    bench = await make_bench(private=False, own=True)
+    await bench.run(bench.request(provider=CUSTOM))
+    assert bench.end().ending == "eof"
+
+
+async def test_an_endpoint_whose_name_is_not_known_has_not_been_reached(make_bench: Any) -> None:
+    bench = await make_bench(private=False)
+    await bench.run(bench.request(provider=CUSTOM, url="https://nowhere.invalid/v1"))
+    assert bench.end().ending == "connect_failed"

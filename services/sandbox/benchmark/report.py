@@ -6,6 +6,7 @@ from services.sandbox.benchmark.fairness import FairnessReport
 from services.sandbox.benchmark.machine import Machine
 from services.sandbox.benchmark.quantiles import Quantiles
 from services.sandbox.benchmark.scale import ScaleReport
+from services.sandbox.benchmark.streams import StreamsReport
 from services.sandbox.benchmark.turns import TurnsReport
 
 
@@ -99,6 +100,32 @@ def fairness_report(report: FairnessReport) -> str:
             *_table((*head, "p95 ratio", "within 20 %"), rows),
             "",
             *(f"{row.hostility}: {row.what}" for row in report.hostilities),
+        )
+    )
+
+
+def streams_report(report: StreamsReport) -> str:
+    """The report of `bench streams`."""
+    idle, shares = report.idle, report.shares
+    machine, *_ = _where(report.machine, report.broker, 0, "")
+    return "\n".join(
+        (
+            machine,
+            f"broker    {report.broker}",
+            f"idle      {idle.streams} streams hold {idle.rss_mib:g} MiB, {idle.rss_before_mib:g} without them; "
+            f"{idle.kib_a_stream:g} KiB a stream; all were open after {idle.all_open_s:g} s",
+            f"stops     from the record to the closed connection: p50 {_cell(idle.stop_to_closed_ms.p50)} ms, "
+            f"p99 {_cell(idle.stop_to_closed_ms.p99)} ms, most {_cell(idle.stop_to_closed_ms.most)} ms",
+            "",
+            *_table(
+                (f"first byte, ms (provider: {report.provider_first_byte_ms:g})", "streams", "p50", "p99", "most"),
+                (
+                    ("alone", *_cells(shares.alone_ms)),
+                    (f"beside a guild that asks for {shares.flood}", *_cells(shares.beside_ms)),
+                ),
+            ),
+            f"{'within' if shares.within_20_percent else 'not within'} 20 %: {shares.ratio_p50:g} at the median, "
+            f"{shares.ratio_most:g} at most",
         )
     )
 

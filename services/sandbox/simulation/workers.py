@@ -19,6 +19,7 @@ from services.orchestrator.rules import RulesByVersion
 from services.orchestrator.worker import Orchestrator
 from services.provider.credentials import Credentials
 from services.provider.google_tokens import GoogleTokens
+from services.provider.reach import Reach
 from services.provider.streaming import Streams
 from services.provider.worker import Provider
 from services.runtime.assembly import Context, WorkerSpec
@@ -83,6 +84,7 @@ def spec_of(
                 transport=provider.transport(host),
                 credentials=Credentials(context.settings, GoogleTokens(httpx.Client)),
                 clock=context.clock,
+                reach=Reach.of(context.settings),
                 most=context.settings.max_streams,
             )
         )

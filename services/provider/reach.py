@@ -1,0 +1,49 @@
+"""Where calls may go: to endpoints that users named on public addresses only, with a token of Google's to Google only."""
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from schemas.prompts import ProviderRequest
+from services.provider.failures import AddressForbidden
+from services.runtime.settings import Settings
+
+Origin = tuple[str, str, int | None]
+_GOOGLE = ".googleapis.com"
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What the operator allows. `own` is the origin of the settings' provider, which is trusted wherever it is."""
+
+    private_endpoints: bool = False
+    own: Origin | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Reach":
+        """As the settings say."""
+        return cls(settings.private_endpoints, _origin(settings.provider_url) if settings.provider_url else None)
+
+    def is_guarded(self, request: ProviderRequest) -> bool:
+        """Whether the call is made on vetted addresses only."""
+        custom = request.provider.partition(":")[0] == "custom"
+        return custom and not self.private_endpoints and not self._is_own(request.url)
+
+    def check_token(self, url: str) -> None:
+        """Whether an access token of Google's may be sent there; raises AddressForbidden."""
+        scheme, host, _ = _origin(url) or ("", "", None)
+        if not (scheme == "https" and host.endswith(_GOOGLE)) and not self._is_own(url):
+            raise AddressForbidden("Google's access token is not sent to another host than Google's")
+
+    def _is_own(self, url: str) -> bool:
+        return self.own is not None and _origin(url) == self.own
+
+
+def _origin(url: str) -> Origin | None:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    if port is None:
+        port = {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, parts.hostname or "", port
