@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from schemas.context import OmittedPart
+from services.context.notices import file_name
 from services.runtime.errors import OdradekError
 
 
@@ -18,7 +19,7 @@ class EveryImageFailed(CannotAssemble):
 
     def __init__(self, failures: Sequence[OmittedPart]) -> None:
         super().__init__(
-            f"no image could be prepared ({'; '.join(map(diagnosis, failures))})",
+            f"no image could be prepared ({'; '.join(diagnosis(part, named=False) for part in failures)})",
             remedy="Send the images again, as PNG, JPEG, GIF or WebP of at most 5 MB.",
         )
         self.failures = tuple(failures)
@@ -38,7 +39,8 @@ class UnusableTarget(CannotAssemble):
     """The catalog's row of the model lacks what its provider's addresses are made of, or holds what cannot be in one."""
 
 
-def diagnosis(part: OmittedPart) -> str:
-    """An omitted medium without a user's words: `image 2: download, status 404`."""
+def diagnosis(part: OmittedPart, *, named: bool = True) -> str:
+    """What failed and how: `image 2 (cat.png): download, status 404`. A file's name is a user's word."""
+    name = file_name(part.name) if named else ""
     status = "" if part.status is None else f", status {part.status}"
-    return f"{part.medium} {part.index}: {part.stage}{status}"
+    return f"{part.medium} {part.index}{f' ({name})' if name else ''}: {part.stage}{status}"

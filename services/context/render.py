@@ -9,10 +9,13 @@ from dataclasses import replace
 from schemas.chunks import Dialect
 from schemas.context import NeutralContext
 from services.catalog.target import Target
+from services.context.dialects.anthropic_messages import request as anthropic_messages
 from services.context.dialects.chat_completions import request as chat_completions
+from services.context.dialects.google import request as google
+from services.context.dialects.novelai import request as novelai
 from services.context.dialects.responses import request as responses
 from services.context.dialects.shown import media_places
-from services.context.failures import ContextTooLong, UnusableTarget
+from services.context.failures import ContextTooLong
 from services.context.habits.length import reply_length, window_of
 from services.context.habits.table import HABITS
 from services.context.neutral.relocation import relocate_media
@@ -23,6 +26,9 @@ from services.context.sanitizing.messages import sanitize_messages_for_target
 BUILDERS: Mapping[Dialect, Callable[[NeutralContext, Target], Rendered]] = {
     "openai-chat": chat_completions.build,
     "openai-responses": responses.build,
+    "anthropic": anthropic_messages.build,
+    "google": google.build,
+    "novelai": novelai.build,
 }
 
 
@@ -31,13 +37,10 @@ def render(context: NeutralContext, target: Target, *, retries: int = 0) -> Rend
 
     `retries` counts the replies of the turn that were empty because they ran out of length: each drops more history.
     """
-    build = BUILDERS.get(target.dialect)
-    if build is None:
-        raise UnusableTarget(f"no requests can be made in the dialect {target.dialect} yet")
     readable = sanitize_messages_for_target(context, target)
     moved = readable.context.model_copy(update={"items": relocate_media(readable.context.items)})
     fitted, cuts = _fitted(moved, target, retries)
-    made = build(fitted, target)
+    made = BUILDERS[target.dialect](fitted, target)
     placed = _placed(made.warnings, readable.context, fitted)
     return replace(made, warnings=(*readable.warnings, *cuts, *placed))
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from schemas.chunks import Dialect
 from services.catalog.target import ProviderName, Target
 from services.context.failures import UnusableTarget
-from services.context.habits import compatible, openai
+from services.context.habits import anthropic, compatible, google, novelai, openai
 from services.context.habits.row import Habits
 
 _ROWS = (
@@ -18,6 +18,12 @@ _ROWS = (
     compatible.NVIDIA,
     compatible.CUSTOM,
     compatible.CUSTOM_RESPONSES,
+    anthropic.ANTHROPIC,
+    anthropic.CUSTOM,
+    google.GEMINI,
+    google.VERTEX,
+    google.VERTEX_EXPRESS,
+    novelai.NOVELAI,
 )
 HABITS: Mapping[tuple[ProviderName, Dialect], Habits] = {(row.provider, row.dialect): row for row in _ROWS}
 

@@ -41,8 +41,11 @@ def sanitize_messages_for_target(context: NeutralContext, target: Target) -> San
         return Sanitized(context)
     if not _takes_calls(context, target):
         findings.add("function_history", "the calls are told as text, since the target takes none")
-        items = (*context.items, *exchanges_as_items(history))
-        return Sanitized(context.model_copy(update={"items": items, "function_history": ()}), findings.warnings)
+        told: dict[str, object] = {"items": (*context.items, *exchanges_as_items(history)), "function_history": ()}
+        if any(exchange.text.strip() for exchange in history):
+            # The reply has begun, which nothing but the history could tell.
+            told["options"] = context.options.model_copy(update={"prefill": None})
+        return Sanitized(context.model_copy(update=told), findings.warnings)
     return Sanitized(context.model_copy(update={"function_history": tuple(history)}), findings.warnings)
 
 

@@ -281,6 +281,18 @@ def test_calls_as_text_keep_what_was_said_called_answered_and_shown() -> None:
     assert messages(found) == [("function_history", "the calls are told as text, since the target takes none")]
 
 
+@pytest.mark.parametrize(("text", "prefill"), [("wait,", None), (" ", "Ada:")])
+def test_a_reply_that_began_before_its_calls_gets_no_prefill_when_they_become_text(
+    text: str, prefill: str | None
+) -> None:
+    context = NeutralContext(
+        items=(),
+        function_history=(exchange(call("a"), results=(result("a"),), text=text),),
+        options=GenerationOptions(prefill="Ada:"),
+    )
+    assert sanitize_messages_for_target(context, TOOLLESS).context.options.prefill == prefill
+
+
 def test_a_context_without_calls_is_the_same_context() -> None:
     context = NeutralContext(items=(), tools=(PING,))
     assert sanitize_messages_for_target(context, TOOLLESS) == Sanitized(context)
