@@ -1,15 +1,18 @@
-"""A worker of the next version of the code: its orchestrator carries one more version of the rules than the real one.
+"""A worker of the next version of the code: orchestrator and normalizer carry one more version of the rules than today's.
 
 `python -m services.sandbox.chaos.next_worker KIND` runs as `odradek worker KIND` does.
 """
 
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 import uvloop
 
+from services.normalizer import rules as reading
+from services.normalizer import worker as normalizer
+from services.normalizer.stream import StreamNormalizer
 from services.orchestrator.actors import Actors
 from services.orchestrator.rules import RULES, Rules, RulesByVersion
 from services.orchestrator.worker import Orchestrator
@@ -25,14 +28,28 @@ NEXT_RULES: RulesByVersion = {**RULES, NEXT: Rules(segment_limit=70, line_group=
 """The next rules cut a sentence of the local provider in two, so every text shows which rules it was cut by."""
 
 
+_NEXT_READING: reading.RulesByVersion = {**reading.RULES, NEXT: StreamNormalizer}
+
+
 async def _orchestrator(context: Context) -> Handler:
     return Orchestrator(Actors(context.log, context.sender, context.clock, NEXT_RULES))
+
+
+async def _normalizer(context: Context) -> Handler:
+    return await normalizer.build(context, _NEXT_READING)
+
+
+NEXT_CODE: Mapping[str, Callable[[Context], Awaitable[Handler]]] = {
+    "orchestrator": _orchestrator,
+    "normalizer": _normalizer,
+}
+"""The kinds whose code knows of rules; a stamp that one of them does not carry waits until it does."""
 
 
 def spec_of(kind: str) -> WorkerSpec:
     """The kind's own spec, with the next code where that differs."""
     spec: WorkerSpec = importlib.import_module(f"services.{kind}.worker").SPEC
-    return replace(spec, build=_orchestrator) if kind == "orchestrator" else spec
+    return replace(spec, build=NEXT_CODE[kind]) if kind in NEXT_CODE else spec
 
 
 def program(kind: str) -> tuple[str, ...]:

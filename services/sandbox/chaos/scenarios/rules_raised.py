@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 
 from schemas.deliveries import SendText
 from schemas.inbox import MessageReceived
-from services.sandbox.chaos.next_worker import NEXT, NEXT_RULES, PRESENT, program
+from services.sandbox.chaos.next_worker import NEXT, NEXT_CODE, NEXT_RULES, PRESENT, program
 from services.sandbox.chaos.scenarios import rolling
 from services.sandbox.chaos.scenarios.renewal import Renewal, calm, look, renew, told
 from services.sandbox.chaos.scenarios.scenario import Figures, Kind, Run, together
@@ -18,8 +18,6 @@ from services.sandbox.chaos.stage import Scene
 from services.sandbox.chaos.strikes import Struck
 from services.sandbox.chaos.wishes import Wishes
 from services.sandbox.checking.index import Index
-
-NEW_CODE = ("orchestrator", "normalizer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ class RulesRaised:
     async def _deploy(self) -> None:
         run = self._run
         self._renewal = renewal = Renewal(await calm(run, self.crowd))
-        new_code = [slot for kind in NEW_CODE for slot in self._of(kind)]
+        new_code = [slot for kind in NEXT_CODE for slot in self._of(kind)]
         for slot in new_code:
             slot.program = program(slot.kind)
         await renew(run, new_code, self.struck, renewal.restarts)
