@@ -8,6 +8,7 @@ of each other's.
 import sqlite3
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr
@@ -117,6 +118,8 @@ def _parsed(url: SecretStr) -> URL:
     driver = _DRIVERS.get(parsed.drivername)
     if driver is None:
         raise ConfigurationError("ODRADEK_DATABASE_URL names a database of another kind", remedy=accepted)
+    if parsed.drivername == "sqlite" and not Path(parsed.database or "").parent.is_dir():
+        raise ConfigurationError("ODRADEK_DATABASE_URL names a file in a folder that is not there", remedy=accepted)
     return parsed.set(drivername=driver)
 
 

@@ -2,13 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from schemas.chunks import Dialect
+from schemas.prompts import Placement
 from services.catalog.target import ProviderName
-
-KeyPlacement = Literal["bearer", "x-api-key", "x-goog-api-key", "adc"]
-"""How a request shows who asks. `adc`: Google's application default credentials, which lie on the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +19,7 @@ class ProviderInfo:
     name: ProviderName
     display_name: str
     dialect: Dialect
-    placement: KeyPlacement
+    placement: Placement
     base_url: str | None
     aliases: tuple[str, ...] = ()
 
@@ -37,7 +34,7 @@ _ROWS = (
         "https://generativelanguage.googleapis.com/v1beta",
         ("gemini",),
     ),
-    ProviderInfo("vertex", "Google Vertex AI", "google", "adc", None, ("vertexai",)),
+    ProviderInfo("vertex", "Google Vertex AI", "google", "google-adc", None, ("vertexai",)),
     ProviderInfo(
         "vertexexpress",
         "Google Vertex AI Express",

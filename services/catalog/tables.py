@@ -105,7 +105,6 @@ class CustomEndpoint(Table):
     display_name: Mapped[str] = mapped_column(String(200), default="", server_default="")
     num_ctx: Mapped[int | None] = mapped_column(Integer)
     requires_auth: _Flag = _on()
-    extra_config: Mapped[dict[str, object]] = mapped_column(JSON, default=dict, server_default=text("'{}'"))
     has_tools: _Flag = _off()
     sees_images: _Flag = _off()
     sees_videos: _Flag = _off()

@@ -1,6 +1,6 @@
 """The entry point of `odradek`: the commands by name, and the one place where an expected error becomes a message.
 
-Modules registered here import only typer at their top, since every worker starts through this file.
+Modules registered here import little more than typer at their top, since every worker starts through this file.
 """
 
 import sys
@@ -15,7 +15,10 @@ from services.cli import (
     context,
     discord,
     doctor,
+    endpoint,
+    model,
     normalize,
+    provider,
     sandbox,
     schemas,
     settings,
@@ -41,6 +44,9 @@ app.command("simulate")(simulate.run)
 app.command("chaos")(chaos.run)
 app.add_typer(topics.app, name="topics")
 app.add_typer(catalog.app, name="catalog")
+app.add_typer(provider.app, name="provider")
+app.add_typer(model.app, name="model")
+app.add_typer(endpoint.app, name="endpoint")
 app.command("classify")(classify.run)
 app.add_typer(context.app, name="context")
 app.command("settings")(settings.show)

@@ -168,8 +168,6 @@ async def test_a_database_that_is_away_is_unavailable_and_its_password_is_not_sh
     assert "hunter2" not in "".join(traceback.format_exception(away.value))
 
 
-async def test_a_file_that_cannot_be_opened_is_unavailable(tmp_path: Path) -> None:
-    async with Database(SecretStr(f"sqlite:///{tmp_path}/no/such/folder/x.db")) as database:
-        with pytest.raises(Unavailable, match="it cannot be used"):
-            async with database.reading() as session:
-                await session.execute(text("SELECT 1"))
+def test_a_file_in_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="a folder that is not there"):
+        Database(SecretStr(f"sqlite:///{tmp_path}/no/such/folder/x.db"))

@@ -41,7 +41,6 @@ def upgrade() -> None:
         sa.Column("display_name", sa.String(200), server_default="", nullable=False),
         sa.Column("num_ctx", sa.Integer()),
         sa.Column("requires_auth", sa.Boolean(), server_default=sa.true(), nullable=False),
-        sa.Column("extra_config", sa.JSON(), server_default=sa.text("'{}'"), nullable=False),
         *(_flag(name) for name in _ENDPOINT_FLAGS),
         sa.CheckConstraint("(server_id IS NULL) <> (user_id IS NULL)", name="one_owner"),
         sa.CheckConstraint("num_ctx IS NULL OR num_ctx >= 512", name="num_ctx"),

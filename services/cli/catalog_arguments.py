@@ -1,0 +1,65 @@
+"""What the arguments of the catalog's commands mean: whose configuration it is, and where a key comes from."""
+
+import getpass
+import os
+import re
+import sys
+
+from pydantic import SecretStr
+
+from services.catalog.errors import NoSuchRow, Refused
+from services.catalog.owners import Owner, Person, Server
+from services.catalog.providers import provider_named
+from services.runtime.errors import ConfigurationError
+
+_SNOWFLAKE = re.compile(r"[0-9]{1,20}")
+_ENDPOINT = re.compile(r"custom:[0-9]{1,9}")
+_MOST_CHARACTERS = 8_192
+
+
+def owner_of(server: str | None, user: str | None) -> Owner:
+    """Whose it is; raises ConfigurationError unless exactly one of both is given, and a Discord id."""
+    if (server is None) == (user is None):
+        raise ConfigurationError("it must be said whose this is", remedy="Give --server ID or --user ID, not both.")
+    return server_of(server) if user is None else Person(_id("--user", user))
+
+
+def server_of(server: str | None) -> Server:
+    """The server; raises ConfigurationError for what is no Discord id."""
+    return Server(_id("--server", server or ""))
+
+
+def _id(option: str, value: str) -> str:
+    if not _SNOWFLAKE.fullmatch(value):
+        raise ConfigurationError(f"{option} takes a Discord id, which is a number")
+    return value
+
+
+def provider_of(name: str) -> str:
+    """The provider that the name or alias means, or an endpoint's `custom:N`; raises NoSuchRow."""
+    found = provider_named(name)
+    if found is not None and found != "custom":
+        return found
+    if _ENDPOINT.fullmatch(name):
+        return name
+    remedy = (
+        "Custom endpoints are set up with `odradek endpoint add`."
+        if found == "custom"
+        else "`odradek model list` shows the providers."
+    )
+    raise NoSuchRow(f"there is no provider {name[:40]!r}", remedy=remedy)
+
+
+def read_key(variable: str | None) -> SecretStr:
+    """The key, from the variable if one is named, else from stdin: typed unseen in a terminal, else its first line."""
+    if variable is not None:
+        value = os.environ.get(variable)
+        if value is None:
+            raise ConfigurationError(f"the environment has no {variable[:80]}")
+        return SecretStr(value)
+    if sys.stdin.isatty():
+        return SecretStr(getpass.getpass("key: "))
+    line = sys.stdin.readline(_MOST_CHARACTERS)
+    if not line.strip():
+        raise Refused("there is no key on stdin", remedy="Pipe it in, or name a variable: --key-env NAME.")
+    return SecretStr(line)
