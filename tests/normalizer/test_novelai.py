@@ -24,6 +24,13 @@ def test_a_completion_stream_is_text_with_a_finish_and_usage(
     assert (reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.total_tokens) == (4, 2, 6)
 
 
+def test_what_glm_thinks_is_thinking_and_not_text(play: Callable[..., Any], sse: Callable[..., bytes]) -> None:
+    pieces = ["<thi", "nk>I shall greet.</th", "ink>\nHello"]
+    chunks = [{"choices": [{"index": 0, "text": piece}]} for piece in pieces]
+    reply = play("novelai", [sse(*chunks, {"choices": [{"index": 0, "text": "", "finish_reason": "stop"}]}, "[DONE]")])
+    assert (reply.text.strip(), reply.thinking) == ("Hello", "I shall greet.")
+
+
 def tokens(*payloads: str) -> bytes:
     return "".join(f"event:newToken\nid:{at}\ndata:{payload}\n\n" for at, payload in enumerate(payloads)).encode()
 

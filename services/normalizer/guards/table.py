@@ -1,8 +1,8 @@
 """Which guards a stream has, and in which order.
 
 Backends leak reasoning and calls into the text of chat completions, whoever serves them: OpenRouter, an OpenAI-compatible
-service, a server of the user's own. What repairs calls is for the last alone, whose provider is named `custom` or
-`custom:` and a connection's id.
+service, a server of the user's own; NovelAI's completions have no other place for what GLM thinks. What repairs calls is
+for a server of the user's own alone, whose provider is named `custom` or `custom:` and a connection's id.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -38,8 +38,10 @@ class _Row(msgspec.Struct, frozen=True):
 
 _CHAT: frozenset[Dialect] = frozenset({"openai-chat"})
 
+_THINKING_IN_TEXT: frozenset[Dialect] = frozenset({"openai-chat", "novelai"})
+
 _ROWS = (
-    _Row(_CHAT, lambda _: ThinkBlockContentStripper()),
+    _Row(_THINKING_IN_TEXT, lambda _: ThinkBlockContentStripper()),
     _Row(_CHAT, lambda _: ReasoningContentSpillGuard()),
     _Row(_CHAT, lambda stream: GemmaToolCalls(stream.slots), custom=True),
     _Row(_CHAT, lambda stream: VerbatimToolCallParser(stream.known_tools, stream.slots), custom=True, tools=True),
