@@ -209,8 +209,8 @@ async def partition_ends(
     if not profile.exact_times:
         return {}
     consumer = _consumer(options, profile)
-    await consumer.start()
     try:
+        await consumer.start()
         ends = await consumer.end_offsets([TopicPartition(topic, p) for p in partitions])
         return {tp.partition: end for tp, end in ends.items()}
     finally:
