@@ -1,0 +1,44 @@
+"""Discord's custom emojis in a text, and the code spans in which nothing is one.
+
+https://discord.com/developers/docs/reference#message-formatting
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_CODE = re.compile(r"```.*?```|``[^\n]*?``|`[^`\n]+`", re.DOTALL)
+_TAG = re.compile(r"<a?:(\w{2,32}):([0-9]{1,20})>")
+
+
+@dataclass(frozen=True, slots=True)
+class CustomEmoji:
+    """An emoji of some server."""
+
+    id: str
+    name: str
+
+    @property
+    def url(self) -> str:
+        """Its picture, a PNG also where it is animated."""
+        return f"https://cdn.discordapp.com/emojis/{self.id}.png"
+
+
+def outside_code(text: str, change: Callable[[str], str]) -> str:
+    """The text, changed in all places but code."""
+    out: list[str] = []
+    end = 0
+    for code in _CODE.finditer(text):
+        out += [change(text[end : code.start()]), code[0]]
+        end = code.end()
+    return "".join([*out, change(text[end:])])
+
+
+def shortened(text: str) -> str:
+    """The text with `:name:` in the place of each tag, code spans aside."""
+    return outside_code(text, lambda plain: _TAG.sub(r":\1:", plain))
+
+
+def custom_emojis(text: str) -> list[CustomEmoji]:
+    """All that stand in the text outside of code, in order."""
+    return [CustomEmoji(tag[2], tag[1]) for tag in _TAG.finditer(_CODE.sub(" ", text))]
