@@ -86,13 +86,13 @@ def _retry_beside_a_live_stream(patch: pytest.MonkeyPatch) -> None:
 
 
 BUGS = [
-    Bug("ack before output", _ack_before_output, 34),
+    Bug("ack before output", _ack_before_output, 140),
     Bug("commit before snapshot", _commit_before_snapshot),
     Bug("act without claim", _act_without_claim),
     Bug("kept after eviction", _kept_after_eviction),
     Bug("stop by local clock", _stop_by_local_clock, 53, frozenset({"skew"})),
     Bug("last snapshot instead of highest", _last_snapshot, 96, frozenset({"sigstop"})),
-    Bug("a retry beside a live stream", _retry_beside_a_live_stream, 51),
+    Bug("a retry beside a live stream", _retry_beside_a_live_stream, 53),
 ]
 
 

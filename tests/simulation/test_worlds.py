@@ -4,6 +4,10 @@ import hashlib
 
 import pytest
 
+from schemas.attempts import NO_ATTEMPT_LEFT, AttemptPlan
+from schemas.generations import GenerationRequested
+from schemas.inbox import GenerationFailed
+from services.sandbox.checking.index import Index
 from services.sandbox.simulation.campaign import play
 from services.sandbox.simulation.faults import FAULTS, FaultName
 from services.sandbox.simulation.world import World
@@ -32,6 +36,27 @@ def test_without_faults_every_message_is_answered_in_one_call() -> None:
         assert history.at_rest
         calls = {(call.turn, call.generation) for call in history.calls}
         assert len(calls) == len(history.calls) > 0
+
+
+def test_worlds_show_all_that_may_follow_a_failed_call() -> None:
+    plans: list[AttemptPlan] = []
+    failures: set[str] = set()
+    for seed in range(4):
+        result, history = play(seed, frozenset())
+        assert result.clean
+        assert history is not None
+        for turn in Index(history).turns.values():
+            requests = [read.content for read in turn.requests.values()]
+            plans += [
+                one.attempt for one in requests if isinstance(one, GenerationRequested) and one.attempt is not None
+            ]
+            failed = [read.content for reads in turn.failures.values() for read in reads]
+            failures |= {one.error.code for one in failed if isinstance(one, GenerationFailed)}
+    assert {plan.step for plan in plans} == {"first", "same", "key", "model"}
+    assert {plan.paused_ms for plan in plans} == {0, 1_000, 2_000}
+    assert {("temperature",), ("stream_options",)} <= {plan.rung.without for plan in plans}
+    assert {earlier.outcome for plan in plans for earlier in plan.earlier} >= {"error", "empty"}
+    assert failures == {"configuration", NO_ATTEMPT_LEFT}
 
 
 def test_a_killed_process_never_runs_its_clean_up() -> None:

@@ -75,7 +75,7 @@ def draw_plan(dice: Random, allowed: frozenset[FaultName]) -> Plan:
         change=_deployment(dice) if "code-change" in allowed and dice.random() < 0.4 else None,
         lost_acks=dice.choice((0.0, 0.01, 0.05)) if "ack-lost" in allowed else 0.0,
         lost_answers=dice.choice((0.0, 0.1)) if "discord-away" in allowed else 0.0,
-        provider_trouble=dice.choice((0.0, 0.0, 0.3, 0.8)),
+        provider_trouble=dice.choice((0.0, 0.0, 0.3)) * dice.choice((1.0, 2.5)),
     )
 
 
