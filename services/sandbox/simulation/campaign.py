@@ -3,6 +3,7 @@
 import logging
 import multiprocessing
 import os
+import signal
 import sys
 import traceback
 import warnings
@@ -11,6 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from dataclasses import dataclass
 from itertools import islice
 
+from services.sandbox.brokers.orphans import dying_with_parent
 from services.sandbox.checking.checks import check
 from services.sandbox.checking.history import History, Violation
 from services.sandbox.simulation.faults import FaultName
@@ -53,7 +55,7 @@ def run_campaign(seeds: range, faults: frozenset[FaultName], *, processes: int |
     count = processes or os.cpu_count() or 1
     batches = iter([seeds[start : start + BATCH] for start in range(0, len(seeds), BATCH)])
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(count, context, _silence, max_tasks_per_child=SEEDS_A_PROCESS) as pool:
+    with ProcessPoolExecutor(count, context, _begin, max_tasks_per_child=SEEDS_A_PROCESS) as pool:
         waiting: set[Future[list[SeedResult]]] = {
             pool.submit(_play_all, batch, faults) for batch in islice(batches, 2 * count)
         }
@@ -70,8 +72,11 @@ def _play_all(seeds: range, faults: frozenset[FaultName]) -> list[SeedResult]:
     return [play(seed, faults)[0] for seed in seeds]
 
 
-def _silence() -> None:
-    """No logs of the worlds' workers, and no word of the tasks that dead hosts leave behind."""
+def _begin() -> None:
+    """A process of the pool: it ends with the campaign, logs nothing of the worlds' workers and of what dead hosts leave."""
+    # A pool whose owner was killed waits for ever: each process holds the pipe of the others open.
+    if (ask := dying_with_parent(signal.SIGKILL)) is not None:
+        ask()
     quiet()
     warnings.simplefilter("ignore")
     sys.unraisablehook = lambda _: None
