@@ -16,7 +16,9 @@ Placement = Literal["bearer", "x-api-key", "x-goog-api-key", "google-adc", "none
 class CredentialRef(Model):
     """Which secret the provider worker adds, and how; the secret itself never enters a topic."""
 
-    name: str = Field(description="the credential's name in the worker's settings, or empty for none")
+    name: str = Field(
+        description="the key's name in the worker's settings, or its reference in the catalog; empty for none"
+    )
     placement: Placement
 
 

@@ -3,15 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import or_, update
+from sqlalchemy import update
 
 from schemas.attempts import Chosen
-from schemas.chunks import ProviderErrorType
 from services.catalog.catalog import Catalog
 from services.catalog.chain import Attempt, CannotAnswer, Skipped, chain_for
-from services.catalog.keys import CredentialReference
+from services.catalog.outcomes import note_errors
 from services.catalog.reading import catalog_models, person_side, server_side
-from services.catalog.rotation import Mark, mark_for
 from services.catalog.sides import Turn
 from services.catalog.tables import RotationKey
 
@@ -29,9 +27,11 @@ class Exhausted:
 async def next_attempt(catalog: Catalog, turn: Turn, choose: Choose, now_ms: int) -> Attempt | Exhausted | CannotAnswer:
     """The attempt that `choose` picks; a key of a pool counts as used from now on.
 
-    Of two processes that ask at once, the second one sees what the first one has counted.
+    What earlier attempts met is noted before. Of two processes that ask at once, the second one sees what the first one
+    has counted.
     """
     async with catalog.database.writing() as session:
+        await note_errors(session, turn.earlier)
         server = None if turn.server is None else await server_side(session, catalog.keyring, turn)
         person = None if turn.person is None else await person_side(session, catalog.keyring, turn.person)
         models = await catalog_models(session, server, person)
@@ -46,28 +46,3 @@ async def next_attempt(catalog: Catalog, turn: Turn, choose: Choose, now_ms: int
             used = update(RotationKey).where(RotationKey.id == attempt.credential.id)
             await session.execute(used.values(usage_count=RotationKey.usage_count + 1))
         return attempt
-
-
-async def record_error(
-    catalog: Catalog, reference: CredentialReference, error: ProviderErrorType, code: str, now_ms: int
-) -> Mark | None:
-    """Let a key of a pool rest if the error says something about the key. An error that is older than the last one is
-    only counted."""
-    mark = mark_for(error, code)
-    if mark is None or reference.kind != "rotation":
-        return None
-    async with catalog.database.writing() as session:
-        row = RotationKey.id == reference.id
-        await session.execute(update(RotationKey).where(row).values(error_count=RotationKey.error_count + 1))
-        is_newer = or_(RotationKey.last_error_ms.is_(None), RotationKey.last_error_ms <= now_ms)
-        await session.execute(update(RotationKey).where(row, is_newer).values(last_error=mark, last_error_ms=now_ms))
-    return mark
-
-
-async def record_success(catalog: Catalog, reference: CredentialReference, began_ms: int) -> None:
-    """Forget a key's last error, unless it is from after the call began: then the call says nothing about it."""
-    if reference.kind != "rotation":
-        return
-    async with catalog.database.writing() as session:
-        row = (RotationKey.id == reference.id) & (RotationKey.last_error_ms <= began_ms)
-        await session.execute(update(RotationKey).where(row).values(last_error=None, last_error_ms=None))

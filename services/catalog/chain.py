@@ -59,11 +59,15 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class CannotAnswer:
-    """There is no first choice for the turn, and why: an error that its user must see."""
+    """There is no first choice for the turn, and why: an error that its user must see.
+
+    `nothing_set_up`: neither the turn's server nor its person has set anything up, so that whoever runs the bot may answer.
+    """
 
     source: CredentialSource
     kind: FailureKind
     provider: str = ""
+    nothing_set_up: bool = False
 
 
 _Wanted = tuple[int, Slot, int | None]
@@ -89,7 +93,9 @@ def chain_for(
             server_links = _of_server(turn, server, models)
             if not isinstance(links, CannotAnswer) and not isinstance(server_links, CannotAnswer):
                 links = [*links, *server_links]
-    elif server is None or (server.user_byok_mode and turn.person is not None and not turn.impersonation):
+    elif server is None:
+        return CannotAnswer("personal", "personal_provider_required", nothing_set_up=True)
+    elif server.user_byok_mode and turn.person is not None and not turn.impersonation:
         return CannotAnswer("personal", "personal_provider_required")
     else:
         links = _of_server(turn, server, models)
@@ -124,7 +130,7 @@ def _of_server(turn: Turn, server: ServerSide, models: Mapping[int, CatalogModel
     overrides = () if turn.impersonation else (server.persona_llm_id, server.channel_llm_id)
     first = next((llm for llm in (*overrides, server.llm_id) if llm is not None), None)
     if first is None:
-        return CannotAnswer("server", "missing_model_id")
+        return CannotAnswer("server", "missing_model_id", nothing_set_up=not server.saved and not server.user_byok_mode)
     wanted: list[_Wanted] = [(first, "primary", None)]
     if server.channel_llm_id is not None and not turn.impersonation:
         wanted.append((server.channel_llm_id, "channel", None))

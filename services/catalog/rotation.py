@@ -18,6 +18,11 @@ MOST_KEYS_TRIED = 3
 """Keys that are tried for one model in a turn."""
 
 _REQUESTS_FAULT = frozenset({"400", "404", "405", "406", "409", "411", "413", "415", "422"})
+_NOT_ASKED = frozenset(
+    {"connect_failed", "credential_unavailable", "address_forbidden", "blob_missing", "blob_store_unavailable",
+     "blob_place_invalid", "cannot_assemble", "reset", "eof", "lost"}
+)  # fmt: skip
+"""Codes of our own for calls that no provider has refused, so that no key is to blame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,4 +55,4 @@ def mark_for(error: ProviderErrorType, code: str) -> Mark | None:
         return "rate_limit"
     if code in ("401", "403"):
         return "api_error"
-    return "api_error" if error == "api_error" and code not in _REQUESTS_FAULT else None
+    return "api_error" if error == "api_error" and code not in _REQUESTS_FAULT | _NOT_ASKED else None

@@ -7,6 +7,8 @@ from typing import assert_never
 from pydantic import SecretStr
 
 from schemas.prompts import CredentialRef
+from services.catalog.keys import CredentialReference
+from services.provider.catalog_keys import CatalogKeys
 from services.provider.failures import CredentialUnusable
 from services.provider.google_tokens import GoogleTokens
 from services.provider.vertex import VertexPlace, vertex_place
@@ -28,10 +30,15 @@ class Credential:
 
 
 class Credentials:
-    """Finds the secret that a request refers to. Blanks around a key are dropped: they come from copying it."""
+    """Finds the secret that a request refers to, in the catalog or in the settings.
 
-    def __init__(self, settings: Settings, tokens: GoogleTokens) -> None:
+    Blanks around a key are dropped: they come from copying it.
+    """
+
+    def __init__(self, settings: Settings, tokens: GoogleTokens, catalog: CatalogKeys | None = None) -> None:
+        """Without a catalog its references name no key."""
         self._tokens = tokens
+        self._catalog = catalog
         self._known: dict[str, tuple[str, SecretStr | None]] = {
             "openai": ("ODRADEK_OPENAI_API_KEY", settings.openai_api_key),
             "anthropic": ("ODRADEK_ANTHROPIC_API_KEY", settings.anthropic_api_key),
@@ -45,7 +52,7 @@ class Credentials:
         """
         if reference.placement == "none":
             return Credential()
-        secret = self._secret(reference.name)
+        secret = await self._secret(reference.name)
         match reference.placement:
             case "bearer":
                 return Credential(secret, (("authorization", f"Bearer {secret}"),))
@@ -60,7 +67,24 @@ class Credentials:
             case _:
                 assert_never(reference.placement)
 
-    def _secret(self, name: str) -> str:
+    def succeeded(self, name: str, began_ms: int) -> None:
+        """A call with the credential of that name was answered; it began at `began_ms`, since 1970."""
+        if self._catalog is not None:
+            self._catalog.succeeded(name, began_ms)
+
+    async def _secret(self, name: str) -> str:
+        reference = CredentialReference.parse(name)
+        if reference is None:
+            return self._of_settings(name)
+        if self._catalog is None:
+            raise CredentialUnusable(
+                "the provider worker reads no catalog",
+                remedy="Set ODRADEK_DATABASE_URL and ODRADEK_CRYPTO_SECRET_V1 for it as for the context worker.",
+            )
+        key = await self._catalog.key(reference)
+        return _sendable(key.get_secret_value(), name, "Add it anew: `odradek provider add`.")
+
+    def _of_settings(self, name: str) -> str:
         if name not in self._known:
             raise CredentialUnusable(
                 f"no credential is called {name[:40]!r}", remedy=f"Known are {', '.join(sorted(self._known))}."
@@ -71,9 +95,13 @@ class Credentials:
             raise CredentialUnusable(
                 f"the provider worker has no key {name!r}", remedy=f"Set {variable} for the provider worker."
             )
-        if not _SENDABLE.fullmatch(secret):
-            raise CredentialUnusable(
-                f"the key {name!r} holds characters that no HTTP header can carry",
-                remedy=f"Set {variable} to the key as its provider shows it.",
-            )
-        return secret
+        return _sendable(secret, name, f"Set {variable} to the key as its provider shows it.")
+
+
+def _sendable(secret: str, name: str, remedy: str) -> str:
+    if not _SENDABLE.fullmatch(secret):
+        raise CredentialUnusable(
+            f"the key {name!r} holds characters that no HTTP header can carry",
+            remedy=remedy,
+        )
+    return secret

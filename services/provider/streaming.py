@@ -107,6 +107,7 @@ class Streams:
         recorder = Recorder(inbound, request, self._claims.instance, self._claims.paused)
         hold = _Hold(self._claims, effect, request.channel_id)
         closing: Closing | None = "failed"
+        began_ms = self._clock.now_ms()
         try:
             async with self._claims.guard(effect) as lost:
                 outcome = await self._outcome(inbound, request, recorder, hold, stop, lost)
@@ -115,6 +116,8 @@ class Streams:
             lines.info("stream ended", ending=outcome.ending, dialect=request.dialect, model=request.model)
             await recorder.end(outcome.ending, outcome.detail)
             closing = _closing(outcome.ending)
+            if outcome.ending == "eof":
+                self._credentials.succeeded(request.credential.name, began_ms)
         except DeclaredLost:
             lines.warning("stream given up: it was declared lost while this process was silent")
             recorder.give_up()

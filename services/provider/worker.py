@@ -1,11 +1,17 @@
 """The provider worker: prompts in, raw out."""
 
 from collections.abc import Collection
+from contextlib import AsyncExitStack
+from functools import partial
 
 from schemas.errors import UnknownRecordType
 from schemas.headers import Facts
 from schemas.prompts import ProviderRequest
 from schemas.registry import decode
+from services.catalog.keys import reveal
+from services.catalog.opening import open_where_set_up
+from services.catalog.outcomes import record_success
+from services.provider.catalog_keys import CatalogKeys
 from services.provider.credentials import Credentials
 from services.provider.google_tokens import GoogleTokens
 from services.provider.httpx_transport import HttpxTransport
@@ -54,6 +60,13 @@ async def build(context: Context) -> Handler:
     context.on_stop(pools.aclose)
     tokens = GoogleTokens(pools.blocking_client)
     context.on_stop(tokens.aclose)
+    opened = AsyncExitStack()
+    keys: CatalogKeys | None = None
+    catalog = await open_where_set_up(context.settings, opened)
+    if catalog is not None:
+        keys = CatalogKeys(partial(reveal, catalog), partial(record_success, catalog))
+        opened.push_async_callback(keys.aclose)
+    context.on_stop(opened.aclose)
     blobs = await open_store(context.settings)
     context.on_stop(blobs.aclose)
     return Provider(
@@ -61,7 +74,7 @@ async def build(context: Context) -> Handler:
             claims=context.claims,
             control=context.control,
             transport=HttpxTransport(pools),
-            credentials=Credentials(context.settings, tokens),
+            credentials=Credentials(context.settings, tokens, keys),
             clock=context.clock,
             reach=Reach.of(context.settings),
             most=context.settings.max_streams,

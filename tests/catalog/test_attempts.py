@@ -3,14 +3,15 @@
 import asyncio
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from pydantic import SecretStr
 from sqlalchemy import select, update
 
-from schemas.attempts import AttemptPlan, EarlierAttempt
-from services.catalog.attempts import Exhausted, next_attempt, record_error, record_success
+from schemas.attempts import AttemptPlan, Chosen, EarlierAttempt, Refusal
+from services.catalog.attempts import Exhausted, next_attempt
 from services.catalog.catalog import Catalog
 from services.catalog.chain import Attempt, CannotAnswer
 from services.catalog.choices import (
@@ -28,6 +29,7 @@ from services.catalog.endpoint import Endpoint
 from services.catalog.endpoints import remove_endpoint, save_endpoint
 from services.catalog.errors import DecryptionFailed, NoSuchRow, Refused
 from services.catalog.keys import CredentialReference, add_pooled_key, purge_pool, reveal, save_key
+from services.catalog.outcomes import note_errors, record_success
 from services.catalog.owners import Person, Server
 from services.catalog.sealing import Keyring
 from services.catalog.sides import Turn
@@ -64,7 +66,7 @@ def after(attempt: Attempt, step: Any, *before: EarlierAttempt) -> AttemptPlan:
 
 
 async def test_a_server_that_is_set_up_answers_with_its_model_and_key(catalog: Catalog) -> None:
-    assert await ask(catalog) == CannotAnswer("server", "missing_model_id")
+    assert await ask(catalog) == CannotAnswer("server", "missing_model_id", nothing_set_up=True)
 
     reference = await set_up(catalog, SERVER, "anthropic", "claude-sonnet-4-6", " sk-ant-1234 \n")
     found = await ask(catalog)
@@ -187,33 +189,72 @@ async def test_a_pools_keys_take_turns_and_its_pointer_is_the_main_key(catalog: 
     )
 
 
+def met(reference: CredentialReference, error: Any, code: str, ended_ms: int) -> EarlierAttempt:
+    chosen = Chosen(provider="anthropic", model="claude-sonnet-4-6", credential=str(reference))
+    refusal = Refusal(type=error, code=code)
+    return EarlierAttempt(generation=1, outcome="error", chosen=chosen, refusal=refusal, ended_ms=ended_ms)
+
+
+async def tell(catalog: Catalog, *earlier: EarlierAttempt) -> None:
+    async with catalog.database.writing() as session:
+        await note_errors(session, earlier)
+
+
 async def test_a_key_rests_after_its_error_and_a_success_ends_that(catalog: Catalog) -> None:
     await set_up(catalog, SERVER, "anthropic", "claude-sonnet-4-6", "main-key-1")
     await pool_of(catalog, "pool-key-1")
     first = await ask(catalog)
 
-    assert await record_error(catalog, first.credential, "rate_limit", "429", NOW) == "rate_limit"
+    await tell(catalog, met(first.credential, "rate_limit", "429", NOW))
     others = {(await ask(catalog, now_ms=NOW + 59_999)).credential for _ in range(3)}
     assert first.credential not in others
     assert (await row(catalog, first.credential)).error_count == 1
     assert (await ask(catalog, now_ms=NOW + 60_000)).credential == first.credential
 
-    await record_error(catalog, first.credential, "api_error", "500", NOW + 70_000)
+    await tell(catalog, met(first.credential, "api_error", "500", NOW + 70_000))
     await record_success(catalog, first.credential, began_ms=NOW + 69_999)
     assert (await row(catalog, first.credential)).last_error == "api_error"
     await record_success(catalog, first.credential, began_ms=NOW + 70_000)
     assert (await row(catalog, first.credential)).last_error is None
 
 
+async def test_the_next_attempt_notes_what_those_before_it_met(catalog: Catalog) -> None:
+    await set_up(catalog, SERVER, "anthropic", "claude-sonnet-4-6", "main-key-1")
+    await pool_of(catalog, "pool-key-1")
+    first = await ask(catalog)
+    failed = met(first.credential, "rate_limit", "429", NOW)
+
+    second = await ask(catalog, replace(TURN, earlier=(failed,)), AttemptPlan(step="key", earlier=(failed,)))
+    other_turn = await ask(catalog, replace(TURN, id="m2"))
+
+    assert (await row(catalog, first.credential)).last_error == "rate_limit"
+    assert second.credential == other_turn.credential != first.credential
+
+
+async def test_an_error_that_is_told_again_counts_once_and_does_not_end_what_a_success_has_begun(
+    catalog: Catalog,
+) -> None:
+    await set_up(catalog, SERVER, "anthropic", "claude-sonnet-4-6", "main-key-1")
+    [reference] = await pool_of(catalog, "pool-key-1")
+    failed = met(reference, "rate_limit", "429", NOW)
+
+    await tell(catalog, failed, failed)
+    await tell(catalog, failed)
+    assert (await row(catalog, reference)).error_count == 1
+
+    await record_success(catalog, reference, began_ms=NOW + 1)
+    await tell(catalog, failed)
+    assert (await row(catalog, reference)).last_error is None
+
+
 async def test_an_error_that_is_told_late_does_not_shorten_a_newer_rest(catalog: Catalog) -> None:
     await set_up(catalog, SERVER, "anthropic", "claude-sonnet-4-6", "main-key-1")
     [reference] = await pool_of(catalog, "pool-key-1")
 
-    await record_error(catalog, reference, "api_error", "401", NOW)
-    await record_error(catalog, reference, "rate_limit", "429", NOW - 1)
+    await tell(catalog, met(reference, "api_error", "401", NOW), met(reference, "rate_limit", "429", NOW - 1))
 
     found = await row(catalog, reference)
-    assert (found.last_error, found.last_error_ms, found.error_count) == ("api_error", NOW, 2)
+    assert (found.last_error, found.last_error_ms) == ("api_error", NOW)
 
 
 async def test_a_pool_takes_no_key_twice_and_none_without_a_main_key(catalog: Catalog) -> None:
@@ -292,7 +333,7 @@ async def test_a_removed_endpoint_takes_its_key_its_model_and_its_slots_along(ca
     async with catalog.database.writing() as session:
         await remove_endpoint(session, SERVER, "HOME")
 
-    assert await ask(catalog) == CannotAnswer("server", "missing_model_id")
+    assert await ask(catalog) == CannotAnswer("server", "missing_model_id", nothing_set_up=True)
     async with catalog.database.reading() as session:
         assert list(await session.scalars(select(FallbackReference))) == []
         assert list(await session.scalars(select(SavedProviderConfig))) == []
@@ -310,11 +351,11 @@ async def test_an_endpoint_that_wants_a_key_and_has_none_is_named(catalog: Catal
 PROGRAM = """
 import asyncio, sys
 from pydantic import SecretStr
-from services.catalog.attempts import next_attempt, record_error
+from schemas.attempts import Chosen, EarlierAttempt, Refusal
+from services.catalog.attempts import next_attempt
 from services.catalog.catalog import Catalog
 from services.catalog.choices import set_policy, set_fallbacks, FallbackTarget
 from services.catalog.database import Database
-from services.catalog.keys import CredentialReference
 from services.catalog.owners import Server
 from services.catalog.sealing import Keyring
 from services.catalog.sides import Turn
@@ -325,9 +366,13 @@ async def main(url, me, rounds, pooled):
         print("ready", flush=True)
         sys.stdin.readline()
         for number in range(rounds):
-            turn = Turn(f"m{number}", "10", "20")
+            chosen = Chosen(provider="anthropic", model="m", credential=f"catalog/rotation/{pooled}")
+            refusal = Refusal(type="rate_limit", code="429")
+            failed = EarlierAttempt(
+                generation=1, outcome="error", chosen=chosen, refusal=refusal, ended_ms=1 + number
+            )
+            turn = Turn(f"m{number}", "10", "20", earlier=(failed,))
             await next_attempt(catalog, turn, lambda candidates: candidates[0], 1_800_000_000_000)
-            await record_error(catalog, CredentialReference("rotation", pooled), "rate_limit", "429", 1)
             async with database.writing() as session:
                 column = "user_byok_mode" if me == 0 else "model_randomizer_enabled"
                 await set_policy(session, Server("77"), **{column: number == rounds - 1})
@@ -363,6 +408,6 @@ async def test_two_processes_that_use_the_catalog_at_once_lose_no_update(catalog
         slots = list(await session.scalars(select(FallbackReference).order_by(FallbackReference.slot)))
     assert sum(key.usage_count for key in rows) == 2 * rounds
     assert max(key.usage_count for key in rows) - min(key.usage_count for key in rows) <= 1
-    assert sum(key.error_count for key in rows) == 2 * rounds
+    assert sum(key.error_count for key in rows) == rounds
     assert (config.user_byok_mode, config.model_randomizer_enabled) == (True, True)
     assert [slot.llm_id for slot in slots] in ([1, 2, 3, 4], [2, 3, 4, 5])

@@ -134,7 +134,9 @@ def test_a_person_whose_key_cannot_be_used_is_told_and_the_server_does_not_pay(p
 def test_a_first_choice_that_is_not_set_up_fails_and_one_further_on_is_skipped() -> None:
     first = replace(SERVER, saved=saved("server", "google", "openai"))
     assert chain_for(TURN, first, None, MODELS, NOW) == CannotAnswer("server", "no_saved_config", "anthropic")
-    assert chain_for(TURN, ServerSide(), None, MODELS, NOW) == CannotAnswer("server", "missing_model_id")
+    assert chain_for(TURN, ServerSide(), None, MODELS, NOW) == CannotAnswer(
+        "server", "missing_model_id", nothing_set_up=True
+    )
 
     later = chain_for(TURN, replace(SERVER, saved=saved("server", "anthropic", "openai")), None, MODELS, NOW)
     assert [model for _, model, _ in links(later)] == ["model-1", "model-3"]
@@ -223,6 +225,8 @@ def test_at_most_three_keys_are_tried_for_a_model_and_a_failed_one_only_stays_fo
         ("api_error", "500", "api_error"),
         ("api_error", "400", None),
         ("api_error", "422", None),
+        ("api_error", "connect_failed", None),
+        ("api_error", "credential_unavailable", None),
         ("provider_overloaded", "529", None),
         ("timeout", "idle", None),
         ("content_blocked", "safety", None),
@@ -230,3 +234,21 @@ def test_at_most_three_keys_are_tried_for_a_model_and_a_failed_one_only_stays_fo
 )
 def test_an_error_marks_a_key_only_if_it_says_something_about_the_key(error: str, code: str, mark: str | None) -> None:
     assert mark_for(error, code) == mark  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("server", "person", "nothing"),
+    [
+        (ServerSide(), PersonSide(), True),
+        (None, PersonSide(), True),
+        (ServerSide(user_byok_mode=True), PersonSide(), False),
+        (ServerSide(saved=SERVER.saved), PersonSide(), False),
+        (None, PersonSide("deepseek"), False),
+    ],
+)
+def test_it_is_told_apart_where_nobody_has_set_anything_up(
+    server: ServerSide | None, person: PersonSide, nothing: bool
+) -> None:
+    found = chain_for(TURN, server, person, MODELS, NOW)
+    assert isinstance(found, CannotAnswer)
+    assert found.nothing_set_up is nothing
