@@ -6,30 +6,31 @@ https://docs.anthropic.com/en/api/models-list.
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import cast
 
 import httpx
 
 from schemas.prompts import CredentialRef
 from services.cli.doctor_checks import Finding
-from services.context.dialects import DIALECTS
-from services.context.dialects.anthropic import VERSION
-from services.context.native import DialectSpec, endpoint
+from services.context.configured import CONFIGURED, Configured, base_url_of, placement_of, target_of
+from services.context.habits.endpoint import request_url
+from services.context.habits.table import HABITS, habits_of
 from services.provider.credentials import Credentials
 from services.provider.failures import CredentialUnusable
 from services.provider.google_tokens import GoogleTokens
+from services.runtime.errors import ConfigurationError
 from services.runtime.settings import Settings
 
 _MOST_BYTES = 8 * 1024 * 1024
-_GENERATING = ("/chat/completions", "/messages")
 
 
 async def check_provider(settings: Settings) -> AsyncIterator[Finding]:
     """Whether the provider of the dialect can be asked with the key and for the model that are set."""
-    spec = DIALECTS.get(settings.dialect)
+    spec = CONFIGURED.get(settings.dialect)
     if spec is None:
         detail = f"no requests can be made in the dialect {settings.dialect!r}"
-        yield Finding("provider", "FAIL", detail, f"set ODRADEK_DIALECT to one of {', '.join(DIALECTS)}")
+        yield Finding("provider", "FAIL", detail, f"set ODRADEK_DIALECT to one of {', '.join(CONFIGURED)}")
         return
     try:
         headers = await _headers(settings, spec)
@@ -38,26 +39,28 @@ async def check_provider(settings: Settings) -> AsyncIterator[Finding]:
         yield Finding("provider key", "warn", str(error), f"for a real provider: {error.remedy}")
         return
     try:
-        status, body = await _list_models(models_url(settings, spec), headers)
+        status, body = await _list_models(models_url(settings), headers)
+    except ConfigurationError as error:
+        yield Finding("provider", "FAIL", str(error), error.remedy)
+        return
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        detail = f"{_host(settings, spec)} does not answer ({type(error).__name__})"
+        detail = f"{_host(settings)} does not answer ({type(error).__name__})"
         yield Finding("provider", "FAIL", detail, "check ODRADEK_PROVIDER_URL and the network")
         return
     for finding in judge(settings, spec, status, body):
         yield finding
 
 
-def models_url(settings: Settings, spec: DialectSpec) -> str:
+def models_url(settings: Settings) -> str:
     """Where the provider lists its models."""
-    base = (settings.provider_url or spec.base_url).rstrip("/")
-    for path in _GENERATING:
-        base = base.removesuffix(path)
-    return endpoint(base, "/models")
+    row = habits_of(target_of(settings, settings.model))
+    base = base_url_of(settings).rstrip("/").removesuffix(row.path)
+    return request_url(replace(row, path="/models"), base)
 
 
-def judge(settings: Settings, spec: DialectSpec, status: int, body: bytes) -> list[Finding]:
+def judge(settings: Settings, spec: Configured, status: int, body: bytes) -> list[Finding]:
     """What an answer to the question for the models means."""
-    host = _host(settings, spec)
+    host = _host(settings)
     match status:
         case 200:
             models = _ids(body)
@@ -83,24 +86,23 @@ def _some(models: frozenset[str]) -> str:
     return ", ".join(sorted(models)[:5]) or "one that this key may use"
 
 
-def _has_key(settings: Settings, spec: DialectSpec) -> bool:
+def _has_key(settings: Settings, spec: Configured) -> bool:
     key = spec.key(settings)
     return key is not None and bool(key.get_secret_value().strip())
 
 
-async def _headers(settings: Settings, spec: DialectSpec) -> dict[str, str]:
+async def _headers(settings: Settings, spec: Configured) -> dict[str, str]:
     """The headers of a request; raises CredentialUnusable for a key that is missing or cannot be sent."""
     keyless = settings.provider_url is not None and not _has_key(settings, spec)
-    placement = "none" if keyless else spec.placement
+    placement = "none" if keyless else placement_of(settings)
     tokens = GoogleTokens(httpx.Client)
     credential = await Credentials(settings, tokens).find(CredentialRef(name=spec.credential, placement=placement))
-    version = {"anthropic-version": VERSION} if settings.dialect == "anthropic" else {}
-    return {**dict(credential.headers), **version}
+    return {**dict(credential.headers), **HABITS[spec.provider, settings.dialect].headers}
 
 
-def _host(settings: Settings, spec: DialectSpec) -> str:
+def _host(settings: Settings) -> str:
     try:
-        return httpx.URL(settings.provider_url or spec.base_url).host or "the provider"
+        return httpx.URL(base_url_of(settings)).host or "the provider"
     except httpx.InvalidURL:
         return "the provider"
 

@@ -12,13 +12,14 @@ from schemas.registry import decode
 from services.context.choosing import choose
 from services.context.context import assemble
 from services.context.discord_history import DiscordHistory
+from services.context.failures import CannotAssemble, ContextTooLong
 from services.context.history import History, HistoryClosed, HistoryMessage
 from services.context.metrics import HISTORY, SUPERSEDED, UNUSABLE, WITHOUT_HISTORY
 from services.context.newest import Newest
 from services.context.prompting import candidates, prompt
 from services.runtime.assembly import Context, WorkerSpec
 from services.runtime.discord import RestSession
-from services.runtime.errors import ConfigurationError
+from services.runtime.errors import ConfigurationError, OdradekError
 from services.runtime.handler import Handler
 from services.runtime.inbound import Inbound
 from services.runtime.log import LogRecord, NewRecord
@@ -87,8 +88,17 @@ class Prompter:
                 "no prompt: the settings are unusable",
                 turn=request.turn, generation=request.generation, problem=str(error), remedy=error.remedy,
             )  # fmt: skip
-            message = f"{error}. {error.remedy}".strip()
-            _fail(inbound, ProviderError(type="api_error", code="configuration", message=message, retryable=False))
+            _fail(inbound, _unusable("configuration", error))
+            return
+        except CannotAssemble as error:
+            log.warning(
+                "no prompt: the context cannot be sent",
+                turn=request.turn, generation=request.generation, problem=str(error), remedy=error.remedy,
+            )  # fmt: skip
+            failure = _unusable("cannot_assemble", error)
+            if isinstance(error, ContextTooLong):
+                failure = failure.model_copy(update={"classifiers": ("context_length",)})
+            _fail(inbound, failure)
             return
         inbound.emit(
             output(
@@ -133,6 +143,10 @@ class Prompter:
     def refuse(self, record: LogRecord, facts: Facts | None, reason: str, message: str) -> list[NewRecord]:
         """End a generation that could not be handled."""
         return refused("context", record, facts, reason, message)
+
+
+def _unusable(code: str, error: OdradekError) -> ProviderError:
+    return ProviderError(type="api_error", code=code, message=f"{error}. {error.remedy}".strip(), retryable=False)
 
 
 def _fail(inbound: Inbound, error: ProviderError) -> None:

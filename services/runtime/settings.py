@@ -165,8 +165,10 @@ class Settings(BaseSettings):
         None, description="sampling temperature; the model's own if unset"
     )
     max_tokens: Annotated[int, Field(ge=1)] = Field(4096, description="the longest reply, in tokens")
-    stop_strings: Annotated[tuple[str, ...], NoDecode] = Field(
-        (), description="stop strings, separated by commas; \\n is a newline"
+    stop_strings: Annotated[tuple[Annotated[str, Field(max_length=200)], ...], NoDecode] = Field(
+        (),
+        max_length=40,
+        description="stop strings, separated by commas, 40 of 200 characters at most; \\n is a newline",
     )
     max_streams: Annotated[int, Field(ge=1)] = Field(
         500, description="streams that one provider process holds at once; one guild gets at most four fifths of them"

@@ -14,7 +14,7 @@ from services.cli.doctor_checks import Check, Finding, check_broker, check_machi
 from services.cli.doctor_discord import check_discord
 from services.cli.doctor_provider import check_provider, judge, models_url
 from services.cli.doctor_report import examine_all, lines
-from services.context.dialects import DIALECTS
+from services.context.configured import CONFIGURED
 from services.gateway.commands import register_commands
 from services.runtime.discord import rest_client
 from services.runtime.kafka.admin import provision
@@ -221,7 +221,7 @@ async def test_a_provider_that_cannot_be_reached_fails(make_settings: Any, url: 
 def test_every_answer_of_a_provider_has_a_meaning(
     make_settings: Any, status: int, body: bytes, states: list[str]
 ) -> None:
-    found = judge(make_settings(), DIALECTS["openai-chat"], status, body)
+    found = judge(make_settings(), CONFIGURED["openai-chat"], status, body)
 
     assert [finding.state for finding in found] == states
 
@@ -230,7 +230,7 @@ def test_every_answer_of_a_provider_has_a_meaning(
 def test_models_are_asked_for_beside_the_completions(make_settings: Any, end: str) -> None:
     settings = make_settings(provider_url=f"https://provider.example{end}")
 
-    assert models_url(settings, DIALECTS["openai-chat"]) == "https://provider.example/v1/models"
+    assert models_url(settings) == "https://provider.example/v1/models"
 
 
 # -- the rest ----------------------------------------------------------------------------------------------------------

@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemas.context import NeutralContext
 from schemas.deliveries import NOTICE
 from schemas.generations import GenerationRequested
 from schemas.inbox import Author
-from services.context.context import CONTINUE, WORDLESS, Turn, assemble
+from services.context.context import CONTINUE, WORDLESS, assemble
 from services.context.history import HistoryMessage
 from services.runtime.settings import Settings
 
@@ -33,14 +34,19 @@ def said(number: int, content: str, author: str = "8", name: str = "grace") -> H
 
 
 def lines(request: GenerationRequested, *history: HistoryMessage) -> list[tuple[str, str]]:
-    return [(turn.role, turn.line) for turn in assemble(Settings(), request, history, BOT).turns]
+    return dialogue(assemble(Settings(), request, history, BOT))
+
+
+def dialogue(context: NeutralContext) -> list[tuple[str, str]]:
+    """Roles and texts of what was said."""
+    return [(item.role, item.parts[0].text) for item in context.items if item.role != "system"]
 
 
 def test_others_carry_their_names_and_the_bot_is_the_assistant() -> None:
     history = (said(1, "hello"), said(2, "hello, Grace", BOT, "Odradek"), said(3, "fine weather"))
     assert lines(asking(), *history) == [
         ("user", "grace: hello"),
-        ("assistant", "hello, Grace"),
+        ("model", "hello, Grace"),
         ("user", "grace: fine weather"),
         ("user", "Ada: and you?"),
     ]
@@ -88,7 +94,7 @@ def test_a_lost_reply_goes_on_after_what_was_shown() -> None:
     shown = said(501, "Once upon", BOT, "Odradek")
     assert lines(asking(emitted="Once upon"), shown) == [
         ("user", "Ada: and you?"),
-        ("assistant", "Once upon"),
+        ("model", "Once upon"),
         ("user", CONTINUE),
     ]
 
@@ -98,10 +104,17 @@ def test_a_reply_of_blanks_is_begun_anew() -> None:
 
 
 def test_settings_reach_the_context() -> None:
-    settings = Settings(model="m", system_prompt=" Be kind. ", temperature=0.5, max_tokens=99, stop_strings="a,,b,a")
+    settings = Settings(system_prompt=" Be kind. ", temperature=0.5, max_tokens=99, stop_strings="a,,b,a")
     context = assemble(settings, asking(), (), BOT)
-    assert (context.model, context.system, context.temperature, context.max_tokens) == ("m", "Be kind.", 0.5, 99)
-    assert context.stop == ("a", "b")
+    assert (context.items[0].role, context.items[0].parts[0].text) == ("system", "Be kind.")
+    assert (context.options.temperature, context.options.max_output_tokens) == (0.5, 99)
+    assert context.options.stop_strings == ("a", "b")
+    assert [item.role for item in assemble(Settings(system_prompt=" "), asking(), (), BOT).items] == ["user"]
+
+
+def test_each_message_keeps_who_sent_it_and_which_it_is() -> None:
+    items = assemble(Settings(), asking(), (said(1, "hello"), said(2, "hi", BOT)), BOT).items[1:]
+    assert [(item.sender, item.message_id) for item in items] == [("grace", "1"), (None, "2"), ("Ada", "500")]
 
 
 @given(
@@ -117,7 +130,7 @@ def test_settings_reach_the_context() -> None:
     st.text(max_size=10),
 )
 def test_every_context_ends_with_a_user_and_holds_no_empty_line(history: list[HistoryMessage], emitted: str) -> None:
-    turns = assemble(Settings(), asking(emitted=emitted), history, BOT).turns
-    assert turns[-1].role == "user"
-    assert all(turn.text.strip() for turn in turns)
-    assert turns.count(Turn("user", "and you?", "Ada")) >= 1
+    said = dialogue(assemble(Settings(), asking(emitted=emitted), history, BOT))
+    assert said[-1][0] == "user"
+    assert all(text.strip() for _, text in said)
+    assert said.count(("user", "Ada: and you?")) >= 1

@@ -16,8 +16,9 @@ from schemas.inbox import Author, GenerationFailed
 from schemas.prompts import CredentialRef, ProviderRequest
 from schemas.registry import decode
 from schemas.stops import TurnInterrupted
-from services.context import discord_history
+from services.context import discord_history, prompting
 from services.context.discord_history import DiscordHistory
+from services.context.failures import ContextTooLong
 from services.context.worker import Prompter
 from services.runtime.discord import RestSession
 from services.runtime.errors import Unavailable
@@ -143,10 +144,13 @@ async def test_an_attempt_gives_up_what_its_plan_says_and_tells_what_it_used(pla
     rung = Rung(without=("stream_options",))
     plan = AttemptPlan(step="same", rung=rung)
     _, prompt = await place.handle(place.asking(cause.id, "draw", attempt=plan), temperature=0.5)
-    assert prompt.body.keys() == {"model", "messages", "stream", "max_tokens", "temperature"}
+    sent = {"model", "messages", "stream", "max_tokens", "temperature", "repetition_penalty", "stop"}
+    assert prompt.body.keys() == sent
     assert prompt.attempt is not None
     assert prompt.attempt.chosen == Chosen(provider="custom:127.0.0.1", model="sandbox-echo")
-    assert prompt.attempt.droppable == ("stream_options", "max_tokens", "temperature")
+    assert prompt.attempt.droppable == (
+        "stream_options", "repetition_penalty", "max_tokens", "temperature", "stop",
+    )  # fmt: skip
 
 
 async def test_a_generation_without_a_plan_is_asked_for_as_ever(place: Place) -> None:
@@ -283,6 +287,19 @@ async def test_the_whole_call_ends_with_the_generations_deadline(place: Place) -
     request = place.asking(5, "hello?").model_copy(update={"deadline_ms": 30_000})
     _, prompt = await place.handle(request)
     assert prompt.deadlines.total_ms == 30_000
+
+
+async def test_a_context_that_no_request_can_say_ends_the_generation(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_long(*_: object) -> None:
+        raise ContextTooLong(9000, 4000)
+
+    monkeypatch.setattr(prompting, "render", too_long)
+    _, failed = await place.handle(place.asking(5, "hello?"))
+    assert isinstance(failed, GenerationFailed)
+    assert (failed.error.code, failed.error.classifiers) == ("cannot_assemble", ("context_length",))
+    assert "Shorten" in failed.error.message
 
 
 async def test_another_record_is_no_generation(place: Place) -> None:

@@ -4,7 +4,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from services.context.dialects import DIALECTS
+from services.context.configured import CONFIGURED
+from services.context.habits.table import HABITS
 from services.context.providers import provider_at
 
 
@@ -25,6 +26,6 @@ def test_a_host_names_its_provider(host: str, provider: str) -> None:
 
 
 def test_every_dialect_s_own_address_is_a_known_provider() -> None:
-    assert not [
-        spec for spec in DIALECTS.values() if provider_at(urlsplit(spec.base_url).hostname or "").startswith("custom")
-    ]
+    for dialect, row in CONFIGURED.items():
+        base_url = HABITS[row.provider, dialect].base_url or ""
+        assert provider_at(urlsplit(base_url).hostname or "") == row.provider
