@@ -1,7 +1,8 @@
 """Puts the bytes of a context's media in the place of their addresses, as one target takes them.
 
 What the target cannot take keeps its place without bytes, so that its serializer tells the model of it. What fails becomes
-an OmittedPart. Addresses and bytes enter neither reasons nor logs.
+an OmittedPart. Emojis and stickers that cannot be shown are left out instead, since the text beside them names them.
+Addresses and bytes enter neither reasons nor logs.
 """
 
 import asyncio
@@ -98,7 +99,7 @@ class MediaResolver:
         context = context.model_copy(update={"items": items})
         seen = sight(target, production=self._is_production)
         wanted = [work for place in places(context) if (work := _work(place, seen)) is not None]
-        return replaced(context, await self._all(wanted))
+        return replaced(context, {**_unseen(context, seen), **await self._all(wanted)})
 
     async def _all(self, wanted: Sequence[_Picture | _Clip]) -> dict[int, tuple[ContextPart, ...]]:
         if not wanted:
@@ -129,6 +130,8 @@ class MediaResolver:
             MEDIA.labels(medium, "shown").inc()
             return made
         MEDIA.labels(medium, failed.stage).inc()
+        if isinstance(work.part, ImagePart) and work.part.is_expression:
+            return ()
         return (
             OmittedPart(
                 medium=medium,
@@ -202,6 +205,17 @@ class MediaResolver:
         except BlobRefused:
             raise _Failed("limit", "no room in the blob store") from None
         return part.model_copy(update={"mime_type": media_type, "blob": blob, "inline_data": None, "uri": None})
+
+
+def _unseen(context: NeutralContext, seen: Sight) -> dict[int, tuple[ContextPart, ...]]:
+    """Nothing, in the places of the emojis and stickers of a target that sees no images."""
+    if seen.images is not None:
+        return {}
+    return {
+        id(place.part): ()
+        for place in places(context)
+        if isinstance(place.part, ImagePart) and place.part.is_expression
+    }
 
 
 def _work(place: Place, seen: Sight) -> _Picture | _Clip | None:

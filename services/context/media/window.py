@@ -26,6 +26,7 @@ def within(
     """The items, where media outside of the window and earlier copies of a later image have made way for hints.
 
     A hint stands in the medium's place; of the model's own items, in a user's item behind. `can_widen`: it names the tool.
+    Emojis and stickers leave none, since the text beside them names them.
     """
     out: list[StructuredContextItem] = []
     places = _Places(window)
@@ -90,6 +91,10 @@ def _is_counted(part: ContextPart) -> bool:
     return isinstance(part, ImagePart) and not part.is_expression
 
 
+def _is_expression(part: ContextPart) -> bool:
+    return isinstance(part, ImagePart) and part.is_expression
+
+
 def _holds(parts: Sequence[ContextPart], wanted: ContextPart) -> bool:
     """By identity: two equal parts are two."""
     return any(part is wanted for part in parts)
@@ -97,6 +102,7 @@ def _holds(parts: Sequence[ContextPart], wanted: ContextPart) -> bool:
 
 def _hints(hidden: Sequence[ContextPart], copies: Sequence[ContextPart], *, can_widen: bool) -> list[TextPart]:
     hints: list[TextPart] = []
+    hidden, copies = [[part for part in parts if not _is_expression(part)] for parts in (hidden, copies)]
     if hidden:
         how = f" The tool {WIDENING_TOOL} shows more." if can_widen else ""
         hints.append(
@@ -128,6 +134,6 @@ def _without(
     after = tuple(part for part in item.parts[first:] if not _holds(gone, part))
     if item.role != "model":
         return [item.model_copy(update={"parts": (*before, *hints, *after)})]
-    behind = item.model_copy(update={"role": "user", "parts": tuple(hints)})
+    behind = [item.model_copy(update={"role": "user", "parts": tuple(hints)})] if hints else []
     rest = (*before, *after)
-    return [behind, item.model_copy(update={"parts": rest})] if rest else [behind]
+    return [*behind, item.model_copy(update={"parts": rest})] if rest else behind

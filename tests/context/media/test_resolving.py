@@ -64,6 +64,16 @@ async def test_an_image_is_fetched_and_its_bytes_wait_in_the_store(server: Media
     assert text == TextPart(text="look")
 
 
+async def test_an_emoji_that_cannot_be_had_or_seen_is_left_out(server: MediaServer, make_bench: MakeBench) -> None:
+    bench = await make_bench()
+    gone = ImagePart(mime_type="image/png", uri=f"{server.base}/gone.png", name=":tea:", is_expression=True)
+    there = server.image("tea.png", PNG).model_copy(update={"is_expression": True})
+    assert await bench.resolve(OPENAI, said(gone, "Ada: :tea:")) == [TextPart(text="Ada: :tea:")]
+    assert await bench.resolve(BLIND, said(there, "Ada: :tea:")) == [TextPart(text="Ada: :tea:")]
+    shown, _ = await bench.resolve(OPENAI, said(there, "Ada: :tea:"))
+    assert isinstance(shown, ImagePart)
+
+
 async def test_a_large_image_is_made_smaller(server: MediaServer, make_bench: MakeBench) -> None:
     bench = await make_bench()
     (image,) = await bench.resolve(OPENAI, said(server.image("a.png", encoded(noise(2_304, 1_152), "PNG"))))
