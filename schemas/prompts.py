@@ -58,6 +58,19 @@ class StreamDeadlines(Model):
     total_ms: Annotated[int, Field(gt=0)] = 600_000
 
 
+class ContextRead(Model):
+    """What was read of Discord for a request, whose body is the truth of what was sent.
+
+    `messages` are those that the context tells of, the oldest first, the one that asked last. `digest`: the SHA-256, in hex,
+    of what it says, so that who reads the channel again can see whether it still says the same. `references`: the messages
+    behind the opaque ids that stand in the body, by which tools find them.
+    """
+
+    messages: Annotated[tuple[Snowflake, ...], Field(max_length=101)]
+    digest: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+    references: dict[str, Snowflake] = Field(default_factory=dict)
+
+
 class ProviderRequest(Record):
     """An HTTP request for one generation. Past `ttl_ms` after its record's time it is not sent but ends as expired.
 
@@ -89,3 +102,4 @@ class ProviderRequest(Record):
     deadlines: StreamDeadlines = StreamDeadlines()
     rules_version: Annotated[int, Field(ge=1, description="the stamp of the turn's message, for raw")] = 1
     attempt: AttemptFacts | None = Field(default=None, exclude_if=is_absent, description="what the call uses, for raw")
+    read: ContextRead | None = Field(default=None, exclude_if=is_absent, description="what the body was made of")

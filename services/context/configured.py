@@ -1,7 +1,7 @@
 """What the settings say of the model that is asked: a dialect, its provider, an address and a key."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -9,6 +9,7 @@ from pydantic import SecretStr
 from schemas.chunks import Dialect
 from schemas.prompts import Placement
 from services.catalog.providers import provider_named
+from services.catalog.seeds import SEEDS
 from services.catalog.target import ModelFacts, ProviderName, Target
 from services.context.habits.table import HABITS
 from services.context.providers import provider_at
@@ -73,8 +74,17 @@ def target_of(settings: Settings, model: str) -> Target:
     known = provider_named(provider_at(host_of(settings)))
     provider = known if known is not None and (known, settings.dialect) in HABITS else "custom"
     return Target(
-        provider, settings.dialect, ModelFacts(model), base_url=settings.provider_url or base_url_of(settings)
+        provider, settings.dialect, _facts(provider, model), base_url=settings.provider_url or base_url_of(settings)
     )
+
+
+def _facts(provider: ProviderName, model: str) -> ModelFacts:
+    """What the models that ship with Odradek say of it; of any other its name alone is known."""
+    seed = next((seed for seed in SEEDS[provider] if seed.codename == model), None)
+    if seed is None:
+        return ModelFacts(model)
+    shared = {one.name for one in fields(ModelFacts)} & {one.name for one in fields(seed)}
+    return ModelFacts(**{name: getattr(seed, name) for name in shared})
 
 
 def placement_of(settings: Settings) -> Placement:

@@ -1,17 +1,8 @@
 """The history port: what context asks of Discord."""
 
-from dataclasses import dataclass
 from typing import Protocol
 
-
-@dataclass(frozen=True, slots=True)
-class HistoryMessage:
-    """A message that somebody wrote; ids are snowflakes."""
-
-    id: str
-    author_id: str
-    author_name: str
-    content: str
+from services.context.building.messages import HistoryMessage
 
 
 class HistoryClosed(Exception):
@@ -25,6 +16,13 @@ class History(Protocol):
         """The snowflake of the bot; raises Unavailable while it is not known."""
         ...
 
-    async def before(self, channel_id: str, message_id: str, limit: int) -> tuple[HistoryMessage, ...]:
-        """Up to `limit` messages that came before one. Raises HistoryClosed, or Unavailable while Discord is down."""
+    def bot_name(self) -> str:
+        """The name of the bot's account; raises Unavailable while it is not known."""
+        ...
+
+    async def up_to(self, channel_id: str, message_id: str, limit: int) -> tuple[HistoryMessage, ...]:
+        """Up to `limit` messages that came before one, and that one if it is still there, in any order.
+
+        Raises HistoryClosed, or Unavailable while Discord is down.
+        """
         ...

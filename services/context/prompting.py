@@ -3,7 +3,7 @@
 from schemas.attempts import Chosen
 from schemas.context import NeutralContext
 from schemas.generations import GenerationRequested
-from schemas.prompts import CredentialRef, ProviderRequest, StreamDeadlines
+from schemas.prompts import ContextRead, CredentialRef, ProviderRequest, StreamDeadlines
 from services.context.attempt_facts import facts_of
 from services.context.blob_places import take_out
 from services.context.configured import configured, host_of, placement_of, target_of
@@ -24,9 +24,12 @@ def candidates(settings: Settings) -> tuple[Chosen, ...]:
 
 
 def prompt(
-    settings: Settings, request: GenerationRequested, context: NeutralContext, chosen: Chosen
+    settings: Settings, request: GenerationRequested, context: NeutralContext, chosen: Chosen, read: ContextRead
 ) -> ProviderRequest:
-    """The request to a provider; raises ConfigurationError, whose remedy names the setting to set, or CannotAssemble."""
+    """The request to a provider; raises ConfigurationError, whose remedy names the setting to set, or CannotAssemble.
+
+    The media of `context` are resolved; `read` is what it was made of.
+    """
     made = render(context, target_of(settings, chosen.model))
     plan = request.attempt
     headers = made.headers
@@ -54,6 +57,7 @@ def prompt(
         deadlines=_DEADLINES.model_copy(update={"total_ms": min(_DEADLINES.total_ms, request.deadline_ms)}),
         rules_version=request.rules_version,
         attempt=None if plan is None else facts,
+        read=read,
     )
 
 

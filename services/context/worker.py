@@ -2,22 +2,31 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
+from typing import Protocol
 
 from schemas.attempts import NO_ATTEMPT_LEFT, Chosen
 from schemas.chunks import ProviderError
+from schemas.context import NeutralContext
 from schemas.errors import UnknownRecordType
 from schemas.generations import GenerationRequested
 from schemas.headers import Facts
 from schemas.registry import decode
+from services.catalog.target import Target
+from services.context.building.build import build as build_context
+from services.context.building.messages import HistoryMessage
+from services.context.building.record import what_was_read
 from services.context.choosing import choose
-from services.context.context import assemble
+from services.context.configured import target_of
 from services.context.discord_history import DiscordHistory
 from services.context.failures import CannotAssemble, ContextTooLong
-from services.context.history import History, HistoryClosed, HistoryMessage
+from services.context.history import History, HistoryClosed
+from services.context.media.resolving import MediaResolver
 from services.context.metrics import HISTORY, SUPERSEDED, UNUSABLE, WITHOUT_HISTORY
 from services.context.newest import Newest
 from services.context.prompting import candidates, prompt
+from services.context.scene import scene_of
 from services.runtime.assembly import Context, WorkerSpec
+from services.runtime.blobs.store import open_store
 from services.runtime.discord import RestSession
 from services.runtime.errors import ConfigurationError, OdradekError
 from services.runtime.handler import Handler
@@ -44,6 +53,14 @@ _NOTHING_LEFT = ProviderError(
 )
 
 
+class Media(Protocol):
+    """Puts the bytes of media in the place of their addresses; see MediaResolver."""
+
+    async def resolve(self, context: NeutralContext, target: Target) -> NeutralContext:
+        """The context as the target can be shown it; raises Unavailable where media cannot be kept."""
+        ...
+
+
 class Prompter:
     """Handles generations. It keeps which of those that wait is the newest of its channel, and who was read lately."""
 
@@ -51,11 +68,13 @@ class Prompter:
         self,
         settings: Settings,
         history: History,
+        media: Media,
         known: Callable[[Settings], Sequence[Chosen]] = candidates,
     ) -> None:
         """`known`: the models and keys that there are, in the order of preference."""
         self._settings = settings
         self._history = history
+        self._media = media
         self._known = known
         self._newest = Newest()
         self._pace = Pace(burst=HISTORIES_AT_ONCE, every_s=HISTORY_EVERY_S)
@@ -63,7 +82,7 @@ class Prompter:
     async def handle(self, inbound: Inbound) -> None:
         """Make one prompt, but none for a generation that is no longer current.
 
-        Raises a BadRecord for a record that asks for none, Unavailable while Discord is down.
+        Raises a BadRecord for a record that asks for none, Unavailable while Discord or the blob store is down.
         """
         _, request = decode(inbound.record.headers, inbound.record.value)
         if not isinstance(request, GenerationRequested):
@@ -74,14 +93,15 @@ class Prompter:
             SUPERSEDED.inc()
             return
         self._pace.took(request.channel_id, loop.time())
-        bot_id = self._history.bot_id()
+        scene = scene_of(self._settings, request, bot_id=self._history.bot_id(), bot_name=self._history.bot_name())
         try:
             chosen = choose(request.attempt, self._known(self._settings))
             if chosen is None:
                 _fail(inbound, _NOTHING_LEFT)
                 return
-            history = await self._before(request)
-            made = prompt(self._settings, request, assemble(self._settings, request, history, bot_id), chosen)
+            built = build_context(scene, await self._up_to(request))
+            context = await self._media.resolve(built.context, target_of(self._settings, chosen.model))
+            made = prompt(self._settings, request, context, chosen, what_was_read(built))
         except ConfigurationError as error:
             UNUSABLE.inc()
             log.error(
@@ -112,12 +132,10 @@ class Prompter:
             )
         )
 
-    async def _before(self, request: GenerationRequested) -> tuple[HistoryMessage, ...]:
+    async def _up_to(self, request: GenerationRequested) -> tuple[HistoryMessage, ...]:
         try:
             with HISTORY.time():
-                return await self._history.before(
-                    request.channel_id, request.message_id, self._settings.discord_history
-                )
+                return await self._history.up_to(request.channel_id, request.message_id, self._settings.discord_history)
         except HistoryClosed as error:
             WITHOUT_HISTORY.inc()
             log.warning(
@@ -159,7 +177,11 @@ async def build(context: Context) -> Handler:
     session = RestSession(context.settings)
     context.add_background(session.run)
     context.add_ready_check("discord", session.missing)
-    return Prompter(context.settings, DiscordHistory(session))
+    blobs = await open_store(context.settings)
+    media = MediaResolver.opened(context.settings, blobs)
+    context.on_stop(media.aclose)
+    context.on_stop(blobs.aclose)
+    return Prompter(context.settings, DiscordHistory(session), media)
 
 
 SPEC = WorkerSpec(name="context", reads="generations", build=build)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from services.catalog.target import ModelFacts
 from services.context.configured import target_of
 from services.runtime.errors import ConfigurationError
 from services.runtime.settings import Settings
@@ -31,6 +32,12 @@ def test_the_host_decides_whose_habits_count(settings: dict[str, Any], provider:
         "m",
         settings.get("dialect", "openai-chat"),
     )
+
+
+def test_of_a_model_that_ships_with_odradek_its_facts_are_known() -> None:
+    known = target_of(Settings(dialect="anthropic"), "claude-sonnet-4-6").model
+    assert (known.sees_images, known.strict_role_alternation, known.context_window) == (True, True, 1_000_000)
+    assert target_of(Settings(), "claude-sonnet-4-6").model == ModelFacts("claude-sonnet-4-6")
 
 
 def test_a_dialect_without_a_key_in_the_settings_is_refused() -> None:

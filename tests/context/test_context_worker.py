@@ -3,10 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import discord
 import pytest
+from PIL import Image
+from pydantic import SecretStr
 
 from schemas.attempts import NO_ATTEMPT_LEFT, AttemptPlan, Chosen, EarlierAttempt, Rung
 from schemas.errors import UnknownRecordType
@@ -19,16 +22,29 @@ from schemas.stops import TurnInterrupted
 from services.context import discord_history, prompting
 from services.context.discord_history import DiscordHistory
 from services.context.failures import ContextTooLong
+from services.context.media.resolving import MediaResolver
 from services.context.worker import Prompter
+from services.runtime.blobs.folder import FolderStore
 from services.runtime.discord import RestSession
 from services.runtime.errors import Unavailable
 from services.runtime.inbound import Inbound, Pending
 from services.runtime.log import Appended, LogRecord, NewRecord
 from services.runtime.outputs import output
 from services.runtime.settings import Settings
+from services.sandbox.discord.attachments import Upload
 from services.sandbox.discord.faults import Fault
+from services.sandbox.discord.forms import MessageForm
 from services.sandbox.discord.limits import LimitsConfig
 from services.sandbox.discord.server import SandboxConfig, SandboxDiscord
+from tests.context.media.conftest import encoded
+
+PNG = encoded(Image.new("RGB", (30, 20), "red"), "PNG")
+CLAUDE = {
+    "dialect": "anthropic",
+    "model": "claude-sonnet-4-6",
+    "provider_url": None,
+    "anthropic_api_key": SecretStr("k"),
+}
 
 
 class Outbox:
@@ -52,6 +68,7 @@ class Place:
     session: RestSession
     outbox: Outbox
     settings: Settings
+    media: MediaResolver
 
     @property
     def channel(self) -> Any:
@@ -88,15 +105,18 @@ class Place:
         read = LogRecord("generations", 0, 0, 0, new.key, new.value, new.headers)
         return Inbound(read, HeaderReader(new.headers).facts(), self.outbox, Pending(lambda: None))  # type: ignore[arg-type]
 
+    def prompter(self, settings: Settings, history: DiscordHistory | None = None) -> Prompter:
+        return Prompter(settings, history or DiscordHistory(self.session), self.media)
+
     async def handle(self, request: GenerationRequested, **settings: Any) -> tuple[Facts, Any]:
         changed = self.settings.model_copy(update=settings)
-        await Prompter(changed, DiscordHistory(self.session)).handle(self.inbound(request))
+        await self.prompter(changed).handle(self.inbound(request))
         (new,) = self.outbox.sent
         return decode(new.headers, new.value)
 
 
 @pytest.fixture
-async def place(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Place]:
+async def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[Place]:
     server = SandboxDiscord(SandboxConfig(limits=LimitsConfig(enabled=False)))
     address = await server.start()
     monkeypatch.setattr(discord.http.Route, "BASE", discord.http.Route.BASE)
@@ -107,13 +127,16 @@ async def place(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Place]:
         provider_url="http://127.0.0.1:9",
         openai_api_key=None,
         anthropic_api_key=None,
+        environment="development",
     )
     session = RestSession(settings)
     running = asyncio.create_task(session.run())
     async with asyncio.timeout(20):
         while session.missing() is not None:
             await asyncio.sleep(0)
-    yield Place(server, session, Outbox(), settings)
+    media = MediaResolver.opened(settings, FolderStore(tmp_path, keep_s=60, most_bytes=10**8))
+    yield Place(server, session, Outbox(), settings, media)
+    await media.aclose()
     running.cancel()
     await asyncio.wait({running})
     await server.stop()
@@ -175,7 +198,7 @@ async def test_only_the_latest_messages_are_read(place: Place) -> None:
         place.say("grace", f"number {number}")
     cause = place.say("ada", "so?")
     _, prompt = await place.handle(place.asking(cause.id, "so?"), discord_history=2)
-    assert contents(prompt) == ["Grace: number 3", "Grace: number 4", "Ada: so?"]
+    assert contents(prompt) == ["Grace: number 3\nnumber 4", "Ada: so?"]
 
 
 async def test_a_reply_goes_on_without_its_own_shown_part_twice(place: Place) -> None:
@@ -183,6 +206,64 @@ async def test_a_reply_goes_on_without_its_own_shown_part_twice(place: Place) ->
     place.say("odradek", "Once upon")
     _, prompt = await place.handle(place.asking(cause.id, "a tale", emitted="Once upon", why="lost"))
     assert contents(prompt)[:-1] == ["Ada: a tale", "Once upon"]
+
+
+async def test_messages_are_read_with_all_that_they_show(place: Place) -> None:
+    world = place.discord.world
+    first = place.say("grace", "tea or coffee?")
+    world.post_as(world.user("grace"), place.channel, "", files=(Upload(0, "notes.txt", b"x", "text/plain"),))
+    webhook = world.webhooks.create(place.channel, world.user("grace"), "Odradek")
+    world.webhooks.execute(webhook, MessageForm(content="I am the bot"), ())
+    cause = world.post_as(
+        world.user("ada"), place.channel, f"<@{world.bot.id}> ask <@{world.user('grace').id}>", reply_to=first,
+        files=(Upload(0, "cat.png", PNG, "image/png"),),
+    )  # fmt: skip
+    history = await DiscordHistory(place.session).up_to(str(place.channel.id), str(cause.id), 10)
+    assert [message.voice for message in reversed(history)] == ["account", "account", "other_webhook", "account"]
+    _, prompt = await place.handle(place.asking(cause.id, cause.content))
+    assert contents(prompt) == [
+        "Grace: tea or coffee?",
+        "[System: The file notes.txt (text/plain, 1 bytes) is attached to this message.]\nGrace: [sent no text]",
+        "Odradek (2): I am the bot",
+        "[System: An image (cat.png) is not shown: this model takes no images.]\n"
+        '[System: This answers a message of Grace: "tea or coffee?"]\nAda: ask @Grace',
+    ]
+
+
+async def test_a_prompt_keeps_what_was_read(place: Place) -> None:
+    old = place.say("grace", "hello")
+    cause = place.say("ada", "and you?")
+    _, one = await place.handle(place.asking(cause.id, "and you?"))
+    assert one.read is not None
+    assert one.read.messages == (str(old.id), str(cause.id))
+    place.outbox.sent.clear()
+    _, same = await place.handle(place.asking(cause.id, "and you?"))
+    assert same.read == one.read
+    place.outbox.sent.clear()
+    place.discord.world.edit_as(place.discord.world.user("grace"), old, "good evening")
+    _, other = await place.handle(place.asking(cause.id, "and you?"))
+    assert other.read is not None
+    assert other.read.messages == one.read.messages
+    assert other.read.digest != one.read.digest
+
+
+async def test_pictures_reach_a_model_that_sees_as_blobs(place: Place) -> None:
+    world = place.discord.world
+    cause = world.post_as(world.user("ada"), place.channel, "look", files=(Upload(0, "cat.png", PNG, "image/png"),))
+    _, prompt = await place.handle(place.asking(cause.id, "look"), **CLAUDE)
+    assert [put.blob.size for put in prompt.blobs] == [len(PNG)]
+    assert "http" not in str(prompt.body)
+
+
+async def test_a_generation_whose_pictures_all_failed_ends_before_the_provider_is_asked(place: Place) -> None:
+    world = place.discord.world
+    cause = world.post_as(
+        world.user("ada"), place.channel, "look", files=(Upload(0, "cat.png", b"no picture", "image/png"),)
+    )
+    _, failed = await place.handle(place.asking(cause.id, "look"), **CLAUDE)
+    assert isinstance(failed, GenerationFailed)
+    assert (failed.error.code, failed.error.retryable) == ("cannot_assemble", False)
+    assert "image 0: validate" in failed.error.message
 
 
 @pytest.mark.parametrize("denial", ["forbidden", "gone"])
@@ -195,7 +276,7 @@ async def test_a_channel_that_hides_its_history_gets_a_reply_all_the_same(place:
         place.discord.world.deny(place.channel, 50001)
     else:
         place.discord.world.delete_channel(place.channel)
-    await Prompter(place.settings, DiscordHistory(place.session)).handle(inbound)
+    await place.prompter(place.settings).handle(inbound)
     _, prompt = decode(place.outbox.sent[0].headers, place.outbox.sent[0].value)
     assert isinstance(prompt, ProviderRequest)
     assert contents(prompt) == ["Ada: hello?"]
@@ -228,7 +309,7 @@ async def test_a_discord_that_is_down_is_waited_for(
 async def test_before_the_login_the_generation_waits(place: Place) -> None:
     away = DiscordHistory(RestSession(place.settings))
     with pytest.raises(Unavailable):
-        await Prompter(place.settings, away).handle(place.inbound(place.asking(5, "hello?")))
+        await place.prompter(place.settings, away).handle(place.inbound(place.asking(5, "hello?")))
 
 
 @pytest.mark.parametrize(
@@ -305,11 +386,11 @@ async def test_a_context_that_no_request_can_say_ends_the_generation(
 async def test_another_record_is_no_generation(place: Place) -> None:
     stray = TurnInterrupted(channel_id="900", turn="m1", reason="internal")
     with pytest.raises(UnknownRecordType):
-        await Prompter(place.settings, DiscordHistory(place.session)).handle(place.inbound(stray))
+        await place.prompter(place.settings).handle(place.inbound(stray))
 
 
 async def test_a_refused_generation_ends_in_its_channel(place: Place) -> None:
-    worker = Prompter(place.settings, DiscordHistory(place.session))
+    worker = place.prompter(place.settings)
     record = LogRecord("generations", 0, 3, 0, b"900", b"{", ())
     facts = Facts(type="GenerationRequested", version=1, id="g", channel="900", turn="m1", generation=2, cause=5)
     (new,) = worker.refuse(record, facts, "invalid_value", "not JSON")
@@ -320,7 +401,7 @@ async def test_a_refused_generation_ends_in_its_channel(place: Place) -> None:
 
 
 async def test_a_generation_that_a_newer_one_has_replaced_while_it_waited_gets_no_prompt(place: Place) -> None:
-    worker = Prompter(place.settings, DiscordHistory(place.session))
+    worker = place.prompter(place.settings)
     waiting = [place.inbound(place.asking(number, f"number {number}"), cause=number) for number in range(5, 9)]
     for inbound in waiting:
         worker.arrived(inbound)
@@ -330,7 +411,7 @@ async def test_a_generation_that_a_newer_one_has_replaced_while_it_waited_gets_n
 
 
 async def test_an_old_request_that_is_written_once_more_replaces_no_newer_one(place: Place) -> None:
-    worker = Prompter(place.settings, DiscordHistory(place.session))
+    worker = place.prompter(place.settings)
     newer, older = place.inbound(place.asking(8, "newer"), cause=8), place.inbound(place.asking(5, "older"), cause=5)
     worker.arrived(newer)
     worker.arrived(older)
@@ -339,7 +420,7 @@ async def test_an_old_request_that_is_written_once_more_replaces_no_newer_one(pl
 
 
 async def test_what_waited_in_a_partition_that_went_elsewhere_replaces_nothing_here(place: Place) -> None:
-    worker = Prompter(place.settings, DiscordHistory(place.session))
+    worker = place.prompter(place.settings)
     worker.arrived(place.inbound(place.asking(8, "newer"), cause=8))
     worker.dropped([0])
     older = place.inbound(place.asking(5, "older"), cause=5)
@@ -349,7 +430,7 @@ async def test_what_waited_in_a_partition_that_went_elsewhere_replaces_nothing_h
 
 
 async def test_a_generation_that_waits_for_a_discord_that_is_away_is_given_up_for_a_newer_one(place: Place) -> None:
-    worker = Prompter(place.settings, DiscordHistory(place.session))
+    worker = place.prompter(place.settings)
     channel = f"/channels/{place.channel.id}/messages"
     fault = place.discord.faults.add(Fault("GET", channel, cut=True, times=None))
     older = place.inbound(place.asking(5, "older"), cause=5)

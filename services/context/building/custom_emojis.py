@@ -26,6 +26,8 @@ class CustomEmoji:
 
 def outside_code(text: str, change: Callable[[str], str]) -> str:
     """The text, changed in all places but code."""
+    if "`" not in text:
+        return change(text)
     out: list[str] = []
     end = 0
     for code in _CODE.finditer(text):
@@ -34,11 +36,13 @@ def outside_code(text: str, change: Callable[[str], str]) -> str:
     return "".join([*out, change(text[end:])])
 
 
-def shortened(text: str) -> str:
-    """The text with `:name:` in the place of each tag, code spans aside."""
-    return outside_code(text, lambda plain: _TAG.sub(r":\1:", plain))
+def shortened(plain: str) -> str:
+    """A text without code, with `:name:` in the place of each tag."""
+    return _TAG.sub(r":\1:", plain)
 
 
 def custom_emojis(text: str) -> list[CustomEmoji]:
     """All that stand in the text outside of code, in order."""
+    if "<" not in text:
+        return []
     return [CustomEmoji(tag[2], tag[1]) for tag in _TAG.finditer(_CODE.sub(" ", text))]

@@ -22,9 +22,9 @@ def worded(content: str, bot_id: str, names: Mapping[str, str]) -> str:
         return _NOBODY[mention[1]] if name is None else f"{mention[1][0]}{name_line(name)}"
 
     def plain(text: str) -> str:
-        return _COMMAND.sub(r"\1", _MENTION.sub(named, text))
+        return _COMMAND.sub(r"\1", _MENTION.sub(named, shortened(text)))
 
-    return outside_code(shortened(without_call(content, bot_id)), plain).strip()
+    return outside_code(without_call(content, bot_id), plain).strip()
 
 
 def without_call(content: str, bot_id: str) -> str:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from schemas.deliveries import ClearStopButton, SendText
 from schemas.inbox import Failed, Sent
-from services.context.history import HistoryMessage
+from services.context.building.messages import HistoryMessage
 from services.delivery.fence import Fence
 from services.gateway.admission import SeenMessage
 from services.runtime.errors import Unavailable
@@ -147,12 +147,17 @@ class SimulatedHistory:
         """The bot's snowflake."""
         return str(BOT_ID)
 
-    async def before(self, channel_id: str, message_id: str, limit: int) -> tuple[HistoryMessage, ...]:
-        """The last messages before one."""
+    def bot_name(self) -> str:
+        """The bot's name."""
+        return "Odradek"
+
+    async def up_to(self, channel_id: str, message_id: str, limit: int) -> tuple[HistoryMessage, ...]:
+        """The last messages up to one."""
         await self._request()
-        found = [m for m in self._discord.channels.get(int(channel_id), ()) if m.message_id < int(message_id)]
+        found = [m for m in self._discord.channels.get(int(channel_id), ()) if m.message_id <= int(message_id)]
         return tuple(
-            HistoryMessage(str(m.message_id), str(m.author_id), f"user{m.author_id}", m.text) for m in found[-limit:]
+            HistoryMessage(str(m.message_id), str(m.author_id), f"user{m.author_id}", m.text)
+            for m in found[-limit - 1 :]
         )
 
     async def messages_after(self, channel_id: int, guild_id: int | None, after: int) -> list[SeenMessage]:

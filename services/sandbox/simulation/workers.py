@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Collection
 import httpx
 
 from schemas.attempts import Chosen
+from schemas.context import NeutralContext
+from services.catalog.target import Target
 from services.context.worker import Prompter
 from services.delivery.fence import Fence
 from services.delivery.handler import DeliveryHandler
@@ -43,6 +45,14 @@ CANDIDATES = tuple(
 """Two models with three keys each, one of which nobody has."""
 
 
+class NoMedia:
+    """Context's port for media: nobody in the simulated world sends any."""
+
+    async def resolve(self, context: NeutralContext, target: Target) -> NeutralContext:
+        """The context as it is."""
+        return context
+
+
 class GatewaySession:
     """What the world pushes users' messages and stops into, while the gateway's process lives and is connected."""
 
@@ -68,7 +78,7 @@ def spec_of(
     """
 
     async def context(context: Context) -> Handler:
-        return Prompter(context.settings, SimulatedHistory(discord), lambda _: CANDIDATES)
+        return Prompter(context.settings, SimulatedHistory(discord), NoMedia(), lambda _: CANDIDATES)
 
     async def delivery(context: Context) -> Handler:
         fence = Fence(context.heartbeat_age_s)

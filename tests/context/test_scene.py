@@ -1,4 +1,6 @@
-"""The neutral context: who said what, in which order, up to the message that asks."""
+"""The context of a turn of which nothing is known but its settings: what the bot has always told its model."""
+
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
@@ -8,8 +10,11 @@ from schemas.context import NeutralContext
 from schemas.deliveries import NOTICE
 from schemas.generations import GenerationRequested
 from schemas.inbox import Author
-from services.context.context import CONTINUE, WORDLESS, assemble
-from services.context.history import HistoryMessage
+from services.context.building.build import build
+from services.context.building.history import WORDLESS
+from services.context.building.messages import HistoryMessage
+from services.context.building.tail import CONTINUE
+from services.context.scene import scene_of
 from services.runtime.settings import Settings
 
 BOT = "42"
@@ -33,8 +38,12 @@ def said(number: int, content: str, author: str = "8", name: str = "grace") -> H
     return HistoryMessage(str(number), author, name, content)
 
 
+def assemble(settings: Settings, request: GenerationRequested, history: Iterable[HistoryMessage]) -> NeutralContext:
+    return build(scene_of(settings, request, bot_id=BOT, bot_name="Odradek"), history).context
+
+
 def lines(request: GenerationRequested, *history: HistoryMessage) -> list[tuple[str, str]]:
-    return dialogue(assemble(Settings(), request, history, BOT))
+    return dialogue(assemble(Settings(), request, history))
 
 
 def dialogue(context: NeutralContext) -> list[tuple[str, str]]:
@@ -55,8 +64,7 @@ def test_others_carry_their_names_and_the_bot_is_the_assistant() -> None:
 def test_the_cause_is_last_even_if_the_history_holds_it_or_newer_messages() -> None:
     history = (said(501, "newer"), said(500, "<@42> and you?", "7", "ada"), said(10, "older"), said(9, "oldest"))
     assert lines(asking(), *history) == [
-        ("user", "grace: oldest"),
-        ("user", "grace: older"),
+        ("user", "grace: oldest\nolder"),
         ("user", "Ada: and you?"),
     ]
 
@@ -70,8 +78,8 @@ def test_the_one_who_asks_has_one_name_throughout() -> None:
     [
         ("<@42> hi", "Ada: hi"),
         ("  <@!42>, hi", "Ada: hi"),
-        ("hi <@42>", "Ada: hi <@42>"),
-        ("<@43> hi", "Ada: <@43> hi"),
+        ("hi <@42>", "Ada: hi @Odradek"),
+        ("<@43> hi", "Ada: @someone hi"),
         ("<@42>", f"Ada: {WORDLESS}"),
         ("", f"Ada: {WORDLESS}"),
     ],
@@ -105,16 +113,16 @@ def test_a_reply_of_blanks_is_begun_anew() -> None:
 
 def test_settings_reach_the_context() -> None:
     settings = Settings(system_prompt=" Be kind. ", temperature=0.5, max_tokens=99, stop_strings="a,,b,a")
-    context = assemble(settings, asking(), (), BOT)
+    context = assemble(settings, asking(), ())
     assert (context.items[0].role, context.items[0].parts[0].text) == ("system", "Be kind.")
     assert (context.options.temperature, context.options.max_output_tokens) == (0.5, 99)
     assert context.options.stop_strings == ("a", "b")
-    assert [item.role for item in assemble(Settings(system_prompt=" "), asking(), (), BOT).items] == ["user"]
+    assert [item.role for item in assemble(Settings(system_prompt=" "), asking(), ()).items] == ["user"]
 
 
 def test_each_message_keeps_who_sent_it_and_which_it_is() -> None:
-    items = assemble(Settings(), asking(), (said(1, "hello"), said(2, "hi", BOT)), BOT).items[1:]
-    assert [(item.sender, item.message_id) for item in items] == [("grace", "1"), (None, "2"), ("Ada", "500")]
+    items = assemble(Settings(), asking(), (said(1, "hello"), said(2, "hi", BOT))).items[1:]
+    assert [(item.sender, item.message_id) for item in items] == [("grace", "1"), ("Odradek", "2"), ("Ada", "500")]
 
 
 @given(
@@ -130,7 +138,7 @@ def test_each_message_keeps_who_sent_it_and_which_it_is() -> None:
     st.text(max_size=10),
 )
 def test_every_context_ends_with_a_user_and_holds_no_empty_line(history: list[HistoryMessage], emitted: str) -> None:
-    said = dialogue(assemble(Settings(), asking(emitted=emitted), history, BOT))
+    said = dialogue(assemble(Settings(), asking(emitted=emitted), history))
     assert said[-1][0] == "user"
     assert all(text.strip() for _, text in said)
     assert said.count(("user", "Ada: and you?")) >= 1
