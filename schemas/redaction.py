@@ -13,7 +13,7 @@ _SECRET = re.compile(
     r"[\w.*+/=\-]{8,}"
 )
 _HINTS = (
-    *("provided:", "bearer", "api", "key", "sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "xai", "ghp"),
+    *("provided:", "bearer", "nvapi", "key", "sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "xai", "ghp"),
     *("pplx", "hf-", "hf_", "fw-", "fw_", "tgp", "aiza", "ya29.", "eyj"),
 )
 """Each match has one of these, in lower case, or a character beyond ASCII. The patterns alone cost 0.2 us a letter."""

@@ -19,6 +19,8 @@ def parsed_arguments(raw: str) -> dict[str, Any] | None:
     try:
         value: Any = msgspec.json.decode(raw)
     except UNREADABLE:
+        if not raw.rstrip().endswith("}"):
+            return None
         try:
             value = _LENIENT.decode(raw)
         except UNREADABLE:

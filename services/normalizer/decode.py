@@ -32,7 +32,7 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
 
 def count(holder: object, key: str) -> int | None:
     """The whole number under a key, also written as a string; None when there is nothing of the kind."""
-    value: Any = holder.get(key) if is_object(holder) else None
+    value: Any = holder.get(key) if isinstance(holder, dict) else None  # pyright: ignore[reportUnknownMemberType]
     if type(value) is int:
         return value if abs(value) <= _MAX_COUNT else None
     if value is None:
@@ -45,7 +45,7 @@ def count(holder: object, key: str) -> int | None:
 
 def word(holder: object, key: str) -> str:
     """The string under a key; empty when the holder is no object, or has something else there."""
-    value: Any = holder.get(key) if is_object(holder) else None
+    value: Any = holder.get(key) if isinstance(holder, dict) else None  # pyright: ignore[reportUnknownMemberType]
     return value if isinstance(value, str) else ""
 
 
@@ -58,7 +58,10 @@ def merged(before: dict[str, Any] | None, now: dict[str, Any]) -> dict[str, Any]
 
 def loads(data: bytes) -> Any:
     """Any JSON value; wrong UTF-8 becomes U+FFFD, lone surrogates are kept. Raises one of UNREADABLE."""
-    return json.loads(data.decode("utf-8", "replace"))
+    try:
+        return msgspec.json.decode(data)
+    except UNREADABLE:
+        return json.loads(data.decode("utf-8", "replace"))
 
 
 class PayloadDecoder(Generic[_StructT]):

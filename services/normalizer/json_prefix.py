@@ -1,16 +1,19 @@
 """Reads the text of one JSON object as it comes: may more text still complete it, and what of it is whole already.
 
-Strict as RFC 8259 is, and at most MAX_DEPTH levels deep. A character is looked at once, and only the open containers
-are remembered, so it costs the same however the text was cut.
+Strict as RFC 8259 is, and at most MAX_DEPTH levels deep. A character is looked at once or twice, and only the open
+containers are remembered, so the cost is linear however the text was cut.
 """
 
 import re
-from enum import Enum, auto
-from typing import assert_never
+from typing import Literal, assert_never
 
 MAX_DEPTH = 100
 
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
+_PLAIN_KEY = re.compile(r'[ \t\n\r]*+"[^"\\\x00-\x1f]*+"[ \t\n\r]*+:')
+_PLAIN_STRING = re.compile(r'[ \t\n\r]*+"[^"\\\x00-\x1f]*+"')
+"""What most keys and strings are, where they came in one piece: a step over all of one instead of one a character."""
+
 _BLANK = " \t\n\r"
 _WORDS = {"t": "true", "f": "false", "n": "null"}
 _DIGITS = "0123456789"
@@ -28,20 +31,22 @@ _NUMBER: dict[str, list[tuple[str, str]]] = {
 _NUMBER_MAY_END = "01fx"
 
 
-class _Place(Enum):
-    START = auto()
-    FIRST_KEY = auto()
-    KEY = auto()
-    COLON = auto()
-    FIRST_ITEM = auto()
-    VALUE = auto()
-    AFTER_VALUE = auto()
-    STRING = auto()
-    ESCAPE = auto()
-    HEX = auto()
-    NUMBER = auto()
-    WORD = auto()
-    END = auto()
+_Place = Literal[
+    "start",
+    "first_key",
+    "key",
+    "colon",
+    "first_item",
+    "value",
+    "after_value",
+    "string",
+    "escape",
+    "hex",
+    "number",
+    "word",
+    "end",
+]
+"""What may stand next."""
 
 
 class JsonPrefix:
@@ -55,7 +60,7 @@ class JsonPrefix:
         self.malformed = False
         self.safe = 0
         self._read = 0
-        self._place = _Place.START
+        self._place: _Place = "start"
         self._open: list[str] = []
         self._in_key = False
         self._hex_left = 0
@@ -65,7 +70,7 @@ class JsonPrefix:
     @property
     def whole(self) -> bool:
         """The object is closed."""
-        return self._place is _Place.END
+        return self._place == "end"
 
     @property
     def closers(self) -> str:
@@ -75,7 +80,7 @@ class JsonPrefix:
     @property
     def in_string(self) -> bool:
         """The text so far ends inside a string."""
-        return self._place in (_Place.STRING, _Place.ESCAPE, _Place.HEX)
+        return self._place in ("string", "escape", "hex")
 
     def feed(self, text: str, start: int = 0, end: int | None = None) -> int:
         """Read on from `start` to `end`, to the object's end, or to the first character that cannot stand there.
@@ -84,8 +89,12 @@ class JsonPrefix:
         """
         at = start
         end = len(text) if end is None else end
-        while at < end and not self.whole and not self.malformed:
-            if self._place is _Place.STRING:
+        while at < end and self._place != "end" and not self.malformed:
+            behind = self._behind_plain(text, at, end)
+            if behind:
+                at = behind
+                continue
+            if self._place == "string":
                 plain = _PLAIN.match(text, at, end)
                 stop = plain.end() if plain else at
                 self._read += stop - at
@@ -99,21 +108,39 @@ class JsonPrefix:
             at += 1
         return at
 
+    def _behind_plain(self, text: str, at: int, end: int) -> int:
+        """Read a key or a string that is plain and whole; returns the index behind it, 0 if there is none."""
+        match self._place:
+            case "key" | "first_key":
+                found = _PLAIN_KEY.match(text, at, end)
+            case "value" | "first_item":
+                found = _PLAIN_STRING.match(text, at, end)
+            case _:
+                return 0
+        if found is None:
+            return 0
+        self._read += found.end() - at
+        if self._place in ("key", "first_key"):
+            self._place = "value"
+        else:
+            self._value_ended(0)
+        return found.end()
+
     def _step(self, char: str) -> bool:
         match self._place:
-            case _Place.STRING:
+            case "string":
                 return self._in_string(char)
-            case _Place.ESCAPE:
+            case "escape":
                 self._hex_left = 4
-                self._place = _Place.HEX if char == "u" else _Place.STRING
+                self._place = "hex" if char == "u" else "string"
                 return char in '"\\/bfnrtu'
-            case _Place.HEX:
+            case "hex":
                 self._hex_left -= 1
-                self._place = _Place.HEX if self._hex_left else _Place.STRING
+                self._place = "hex" if self._hex_left else "string"
                 return char in "0123456789abcdefABCDEF"
-            case _Place.NUMBER:
+            case "number":
                 return self._in_number(char)
-            case _Place.WORD:
+            case "word":
                 fits = self._word.startswith(char)
                 self._word = self._word[1:]
                 if fits and not self._word:
@@ -124,12 +151,12 @@ class JsonPrefix:
 
     def _in_string(self, char: str) -> bool:
         if char == "\\":
-            self._place = _Place.ESCAPE
+            self._place = "escape"
         elif char != '"':
             return False
         elif self._in_key:
             self._in_key = False
-            self._place = _Place.COLON
+            self._place = "colon"
         else:
             self._value_ended(1)
         return True
@@ -147,27 +174,27 @@ class JsonPrefix:
     def _structure(self, char: str) -> bool:
         place = self._place
         match place:
-            case _Place.START:
+            case "start":
                 return char == "{" and self._opened(char)
-            case _Place.FIRST_KEY | _Place.KEY:
+            case "first_key" | "key":
                 if char == '"':
                     self._in_key = True
-                    self._place = _Place.STRING
+                    self._place = "string"
                     return True
-                return place is _Place.FIRST_KEY and char == "}" and self._closed()
-            case _Place.COLON:
-                self._place = _Place.VALUE
+                return place == "first_key" and char == "}" and self._closed()
+            case "colon":
+                self._place = "value"
                 return char == ":"
-            case _Place.FIRST_ITEM | _Place.VALUE:
-                if place is _Place.FIRST_ITEM and char == "]":
+            case "first_item" | "value":
+                if place == "first_item" and char == "]":
                     return self._closed()
                 return self._value_begun(char)
-            case _Place.AFTER_VALUE:
+            case "after_value":
                 if char == ",":
-                    self._place = _Place.KEY if self._open[-1] == "}" else _Place.VALUE
+                    self._place = "key" if self._open[-1] == "}" else "value"
                     return True
                 return char == self._open[-1] and self._closed()
-            case _Place.STRING | _Place.ESCAPE | _Place.HEX | _Place.NUMBER | _Place.WORD | _Place.END:
+            case "string" | "escape" | "hex" | "number" | "word" | "end":
                 raise AssertionError(place)
             case _:
                 assert_never(place)
@@ -176,12 +203,12 @@ class JsonPrefix:
         if char in "{[":
             return self._opened(char)
         if char == '"':
-            self._place = _Place.STRING
+            self._place = "string"
         elif char in _WORDS:
-            self._place = _Place.WORD
+            self._place = "word"
             self._word = _WORDS[char][1:]
         elif char == "-" or char in _DIGITS:
-            self._place = _Place.NUMBER
+            self._place = "number"
             self._number = char if char in "-0" else "1"
         else:
             return False
@@ -189,7 +216,7 @@ class JsonPrefix:
 
     def _opened(self, char: str) -> bool:
         self._open.append("}" if char == "{" else "]")
-        self._place = _Place.FIRST_KEY if char == "{" else _Place.FIRST_ITEM
+        self._place = "first_key" if char == "{" else "first_item"
         self.safe = self._read + 1
         return len(self._open) <= MAX_DEPTH
 
@@ -200,4 +227,4 @@ class JsonPrefix:
 
     def _value_ended(self, with_this: int) -> None:
         self.safe = self._read + with_this
-        self._place = _Place.AFTER_VALUE if self._open else _Place.END
+        self._place = "after_value" if self._open else "end"

@@ -128,10 +128,11 @@ def _codes(error: dict[str, Any], root: dict[str, Any]) -> tuple[str, ...]:
     nested: Any = error.get("innererror")
     if is_object(nested):
         found.append(_word(nested.get("code")))
-    found.extend(_reasons(error.get("details")))
+    if "details" in error:
+        found.extend(_reasons(error["details"]))
     if error is not root:
         found += [_word(root[key]) for key in _CODE_KEYS if key in root]
-    return tuple(dict.fromkeys(word for word in found if word))
+    return tuple(dict.fromkeys([word for word in found if word]))
 
 
 def _reasons(details: object) -> Iterator[str]:
@@ -142,25 +143,32 @@ def _reasons(details: object) -> Iterator[str]:
 
 
 def _status(codes: tuple[str, ...]) -> int | None:
-    return next((int(code) for code in codes if len(code) == 3 and code.isdecimal() and code >= "300"), None)
+    for code in codes:
+        if len(code) == 3 and code.isdecimal() and code >= "300":
+            return int(code)
+    return None
 
 
 def _word(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        return ""
-    if isinstance(value, int) and abs(value) >= 10**MAX_CODE_CHARS:
-        return ""
-    text = str(value)[: 2 * MAX_CODE_CHARS].strip()
+    if not isinstance(value, str):
+        return _number(value)
+    text = value[: 2 * MAX_CODE_CHARS].strip()
     return "" if text.startswith(_NO_CODE) else text.rpartition("#")[2]
 
 
+def _number(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 10**MAX_CODE_CHARS:
+        return ""
+    return str(value)
+
+
 def _first_text(error: dict[str, Any]) -> str:
-    texts = (_text_of(error[key]) for key in _TEXT_KEYS if key in error)
-    return next((text for text in texts if text), "")
+    for key in _TEXT_KEYS:
+        if key in error and (text := _text_of(error[key])):
+            return text
+    return ""
 
 
 def _text_of(value: object, depth: int = 0) -> str:

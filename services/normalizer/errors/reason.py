@@ -13,6 +13,9 @@ _OF_AN_ACCESS = _CREDIT | frozenset[Reason](("model", "plan", "content"))
 _OF_A_LIMIT = _CREDIT | frozenset[Reason](("plan",))
 _OF_A_FAILURE = _CREDIT | frozenset[Reason](("context", "model"))
 
+_OPEN = PASSING | {"key"}
+"""Codes beside which the status and the words count as well."""
+
 _BEYOND_RETRY = frozenset({400, 401, 402, 404, 413, 422})
 """Statuses of a request that stays refused however long one waits, whatever the code beside them says."""
 
@@ -24,7 +27,7 @@ def reason_of(words: Said, status: int | None, message: str, family: Family, *, 
     so its words are looked for wherever the code has not said a reason of the request itself.
     """
     coded = _by_codes(words, family)
-    if coded is not None and coded not in PASSING | {"key"}:
+    if coded is not None and coded not in _OPEN:
         return _credit(message, coded)
     if status is not None and status >= 300:
         return _by_status(status, coded, message, family, page=page)
@@ -43,7 +46,7 @@ def _by_codes(words: Said, family: Family) -> Reason | None:
     found: list[Reason] = [family.codes[code] for code in map(str.lower, words.codes) if code in family.codes]
     if words.flagged:
         found.append("content")
-    return min(found, key=lambda reason: RANK[reason], default=None)
+    return min(found, key=RANK.__getitem__, default=None) if found else None
 
 
 def _by_status(status: int, coded: Reason | None, message: str, family: Family, *, page: bool) -> Reason:

@@ -51,8 +51,10 @@ def _asked(headers: Mapping[str, str], now: datetime | None, error: object, *, l
         yield _date(headers.get("retry-after"), now)
         yield _iso(headers.get("retry-after"), now)
     if is_object(error):
-        yield _retry_info(error)
-        yield _number(error.get("estimated_time"))
+        if "details" in error:
+            yield _retry_info(error)
+        if "estimated_time" in error:
+            yield _number(error["estimated_time"])
     if limited:
         yield _renewed(headers, now, error)
 
