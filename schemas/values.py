@@ -11,8 +11,11 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 
-class Value(msgspec.Struct, frozen=True, kw_only=True):
-    """A frozen value inside a record; unknown fields are ignored, so that old readers stand additions."""
+class Value(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A frozen value inside a record; unknown fields are ignored, so that old readers stand additions.
+
+    The collector of cycles does not look at it: it holds what came before it, so it is in none.
+    """
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

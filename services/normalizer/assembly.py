@@ -34,7 +34,7 @@ from services.normalizer.events import (
     ToolCallDelta,
 )
 from services.normalizer.tool_calls import ToolCalls
-from services.normalizer.unicode import PairJoiner, clean, clean_json, is_clean, is_fit
+from services.normalizer.unicode import PairJoiner, clean, clean_json, doubtful, is_clean, is_fit
 
 _TOLD_AT_ONCE = (ThinkingDelta, EndMark, Failed, Cut)
 _ENDS = (EndMark, Failed, Cut)
@@ -217,7 +217,7 @@ class Assembly:
 
     def _replay_held(self) -> tuple[dict[str, Any], ...]:
         """The parts to send back. One that JSON readers could not hold would be refused by the provider too."""
-        if not self._replay or is_fit(self._replay):
+        if not self._replay or is_fit([one for part in self._replay for one in doubtful(part)]):
             return tuple(self._replay)
         return tuple([held for part in self._replay if (held := _held(part)) is not None])
 

@@ -32,7 +32,10 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
 
 def count(holder: object, key: str) -> int | None:
     """The whole number under a key, also written as a string; None when there is nothing of the kind."""
-    value: Any = holder.get(key) if isinstance(holder, dict) else None  # pyright: ignore[reportUnknownMemberType]
+    if not isinstance(holder, dict):
+        return None
+    told: dict[str, Any] = holder  # pyright: ignore[reportUnknownVariableType]
+    value = told.get(key)
     if type(value) is int:
         return value if abs(value) <= _MAX_COUNT else None
     if value is None:
@@ -45,7 +48,10 @@ def count(holder: object, key: str) -> int | None:
 
 def word(holder: object, key: str) -> str:
     """The string under a key; empty when the holder is no object, or has something else there."""
-    value: Any = holder.get(key) if isinstance(holder, dict) else None  # pyright: ignore[reportUnknownMemberType]
+    if not isinstance(holder, dict):
+        return ""
+    told: dict[str, Any] = holder  # pyright: ignore[reportUnknownVariableType]
+    value = told.get(key)
     return value if isinstance(value, str) else ""
 
 

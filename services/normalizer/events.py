@@ -38,7 +38,7 @@ class ThinkingDelta(msgspec.Struct, frozen=True, gc=False):
     signature: str = ""
 
 
-class ToolCallDelta(msgspec.Struct, frozen=True):
+class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
     """A piece of the tool call in `slot`; calls are in the order in which their slots first appear.
 
     Empty strings say nothing. `id` and `name` are set by the first piece that has them. `arguments` is appended to the
@@ -54,7 +54,7 @@ class ToolCallDelta(msgspec.Struct, frozen=True):
     signature: str = ""
 
 
-class ReplayPart(msgspec.Struct, frozen=True):
+class ReplayPart(msgspec.Struct, frozen=True, gc=False):
     """A complete provider-native part of the reply, to be sent back unchanged."""
 
     part: dict[str, Any]

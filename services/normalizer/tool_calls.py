@@ -5,7 +5,6 @@ JSON object, none. Both are handed on as the text they were, too, and marked as 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -16,11 +15,10 @@ from services.normalizer.events import ToolCallDelta
 from services.normalizer.unicode import clean, clean_json
 
 
-@dataclass(slots=True)
-class _Call:
+class _Call(msgspec.Struct, gc=False):
     id: str = ""
     name: str = ""
-    pieces: list[str] = field(default_factory=list[str])
+    pieces: list[str] = msgspec.field(default_factory=list[str])
     given: dict[str, Any] | None = None
     signature: str = ""
 

@@ -26,7 +26,7 @@ def is_clean(text: str) -> bool:
 
 def clean(text: str) -> str:
     """Halves that stand side by side joined, lone ones replaced by U+FFFD."""
-    if is_clean(text):
+    if text.isascii() or is_clean(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
@@ -47,6 +47,17 @@ def _is_plain(value: Any) -> bool:
         if not (key.isascii() and (type(one) is int or one is None or (type(one) is str and one.isascii()))):  # pyright: ignore
             return False
     return True
+
+
+def doubtful(value: dict[str, Any]) -> list[Any]:
+    """What of an object is no ASCII string, and so must be looked at: a signature has thousands of letters."""
+    found: list[Any] = []
+    for key, one in value.items():
+        if not key.isascii():
+            found.append(key)
+        if type(one) is not str or not one.isascii():
+            found.append(one)
+    return found
 
 
 def is_fit(value: Any) -> bool:

@@ -94,7 +94,6 @@ class Google:
         self._model = ""
         self._response_id = ""
         self._usage: msgspec.Raw | None = None
-        self._usage_counts = False
         self._parts = Parts()
         self._room = MAX_CONTAINERS
 
@@ -141,10 +140,9 @@ class Google:
 
     def _keep_usage(self, usage: msgspec.Raw) -> None:
         """Counts are cumulative, so the latest report with a count stands; it is decoded once, at the end."""
-        counts = _COUNTS.search(usage) is not None
-        if counts or not self._usage_counts:
+        before = self._usage
+        if before is None or _COUNTS.search(usage) is not None or _COUNTS.search(before) is None:
             self._usage = usage
-            self._usage_counts = counts
 
 
 def _blocked(feedback: object) -> ProviderError | None:

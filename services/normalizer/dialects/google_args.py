@@ -54,6 +54,8 @@ class PartialArguments:
 
     def whole(self) -> dict[str, Any]:
         """The arguments as they stand."""
+        if not self._path:  # nothing came in pieces, as for most calls
+            return self._root
         resolved: dict[str, Any] = _resolved(self._root)
         return resolved
 
@@ -114,6 +116,8 @@ class PartialArguments:
 
 def _steps(path: str) -> list[str | int]:
     """`$.a[0]['b.c']` as keys and indexes; empty when it is no path."""
+    if path.startswith("$.") and path[2:].isidentifier():  # nearly all
+        return [path[2:]]
     at = 1 if path.startswith("$") else 0
     steps: list[str | int] = []
     while at < len(path):

@@ -52,7 +52,9 @@ class Parts:
             )
 
     def _read_other(self, part: dict[str, Any], text: object, out: list[Event]) -> None:
-        signature = word(part, "thoughtSignature") or word(part, "thought_signature")
+        signature = ""
+        if "thoughtSignature" in part or "thought_signature" in part:
+            signature = word(part, "thoughtSignature") or word(part, "thought_signature")
         call: Any = part.get("functionCall", part.get("function_call"))
         if is_object(call):
             self._read_call(call, part, signature, out)
@@ -83,7 +85,8 @@ class Parts:
             if isinstance(text := call.get("args"), str):
                 out.append(ToolCallDelta(self._slots - 1, arguments=text))
             self._open = PartialArguments(call.get("args"))
-            self._open_call = {"functionCall": {key: call[key] for key in ("id", "name") if call.get(key)}}
+            named = {"id": call["id"], "name": name} if call.get("id") else {"name": name}
+            self._open_call = {"functionCall": named}
             if signature:
                 self._open_call["thoughtSignature"] = signature
             self._keep(self._open_call)
@@ -93,9 +96,9 @@ class Parts:
             self._open_call["thoughtSignature"] = signature
             self._goes_back = True
             out.append(ToolCallDelta(self._slots - 1, signature=signature))
-        pieces: Any = call.get("partialArgs")
-        for piece in pieces if is_array(pieces) else ():
-            self._open.add(piece)
+        if is_array(pieces := call.get("partialArgs")):
+            for piece in pieces:
+                self._open.add(piece)
         if call.get("willContinue") is not True:
             self._finish_open(out)
 

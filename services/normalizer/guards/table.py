@@ -48,12 +48,16 @@ _ROWS = (
 )
 """In the order in which they read: thoughts leave the text before calls are looked for in it."""
 
+_GUARDED = frozenset[Dialect]().union(*[row.dialects for row in _ROWS])
+
 
 def guards_for(dialect: Dialect, provider: str = "", known_tools: Sequence[KnownTool] = ()) -> Guards | None:
     """The guards of one stream; None where it has none.
 
     `known_tools` is empty unless the model is one that writes its calls out and these tools were offered to it.
     """
+    if dialect not in _GUARDED:
+        return None
     rows = _rows_for(dialect, provider.partition(":")[0] == "custom", bool(known_tools))
     if not rows:
         return None
