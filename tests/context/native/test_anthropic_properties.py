@@ -117,10 +117,14 @@ def _with_texts(value: Any) -> Any:
 @patient
 @given(contexts)
 def test_a_request_is_stopped_if_and_only_if_the_dialogue_has_pictures_and_shows_none(context: NeutralContext) -> None:
+    dialogue = [part for item in context.items for part in item.parts]
+    if not (context.tools and context.options.tools_enabled):
+        # Calls without tools are told as dialogue, with the pictures that they returned.
+        results = [result for exchange in context.function_history for result in exchange.results]
+        dialogue += [image for result in results for image in result.images]
     pictures = [
         part
-        for item in context.items
-        for part in item.parts
+        for part in dialogue
         if isinstance(part, ImagePart) or (isinstance(part, OmittedPart) and part.medium == "image")
     ]
     if pictures and all(isinstance(part, OmittedPart) for part in pictures):
