@@ -6,7 +6,9 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
+from schemas.attempts import Chosen
 from schemas.chunks import Dialect
+from schemas.context import GenerationOptions
 from schemas.prompts import Placement
 from services.catalog.providers import provider_named
 from services.catalog.seeds import SEEDS
@@ -90,3 +92,32 @@ def _facts(provider: ProviderName, model: str) -> ModelFacts:
 def placement_of(settings: Settings) -> Placement:
     """Where the provider of the settings' dialect wants the key."""
     return HABITS[configured(settings).provider, settings.dialect].placement
+
+
+def options_of(settings: Settings) -> GenerationOptions:
+    """What the settings ask of the model beside the words."""
+    return GenerationOptions(
+        temperature=settings.temperature,
+        max_output_tokens=settings.max_tokens,
+        stop_strings=tuple(dict.fromkeys(text for text in settings.stop_strings if text)),
+    )
+
+
+def candidates(settings: Settings) -> tuple[Chosen, ...]:
+    """The models and keys that there are: the settings' one. Raises ConfigurationError, whose remedy names the setting."""
+    host = host_of(settings)
+    return (Chosen(provider=provider_at(host), model=settings.model, credential=_credential(settings)),)
+
+
+def _credential(settings: Settings) -> str:
+    """The name of the key, or nothing for a server that wants none."""
+    spec = configured(settings)
+    key = spec.key(settings)
+    if key is not None and key.get_secret_value().strip():
+        return spec.credential
+    if not settings.provider_url:
+        raise ConfigurationError(
+            f"there is no key for the dialect {settings.dialect!r}",
+            remedy=f"Set {spec.key_setting}, or ODRADEK_PROVIDER_URL for a server that wants none.",
+        )
+    return ""

@@ -6,7 +6,9 @@ from services.context.building.known import Asked, Scene
 from services.runtime.settings import Settings
 
 
-def scene_of(settings: Settings, request: GenerationRequested, *, bot_id: str, bot_name: str) -> Scene:
+def scene_of(
+    settings: Settings, request: GenerationRequested, options: GenerationOptions, *, bot_id: str, bot_name: str
+) -> Scene:
     """The scene, with the bot as itself instead of a persona."""
     return Scene(
         bot_id=bot_id,
@@ -15,9 +17,5 @@ def scene_of(settings: Settings, request: GenerationRequested, *, bot_id: str, b
             request.message_id, request.author.id, request.author.name, request.content, emitted=request.emitted
         ),
         system_prompt=settings.system_prompt,
-        options=GenerationOptions(
-            temperature=settings.temperature,
-            max_output_tokens=settings.max_tokens,
-            stop_strings=tuple(dict.fromkeys(text for text in settings.stop_strings if text)),
-        ),
+        options=options,
     )

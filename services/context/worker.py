@@ -1,29 +1,30 @@
 """The context worker: generations in, prompts out."""
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
+from contextlib import AsyncExitStack
 from typing import Protocol
 
-from schemas.attempts import NO_ATTEMPT_LEFT, Chosen
+from schemas.attempts import NO_ATTEMPT_LEFT
 from schemas.chunks import ProviderError
 from schemas.context import NeutralContext
 from schemas.errors import UnknownRecordType
 from schemas.generations import GenerationRequested
 from schemas.headers import Facts
 from schemas.registry import decode
+from services.catalog.opening import open_where_set_up
 from services.catalog.target import Target
 from services.context.building.build import build as build_context
 from services.context.building.messages import HistoryMessage
 from services.context.building.record import what_was_read
-from services.context.choosing import choose
-from services.context.configured import target_of
 from services.context.discord_history import DiscordHistory
 from services.context.failures import CannotAssemble, ContextTooLong
 from services.context.history import History, HistoryClosed
 from services.context.media.resolving import MediaResolver
 from services.context.metrics import HISTORY, SUPERSEDED, UNUSABLE, WITHOUT_HISTORY
+from services.context.models import CatalogModels, Models, NoModel, SettingsModels
 from services.context.newest import Newest
-from services.context.prompting import candidates, prompt
+from services.context.prompting import prompt
 from services.context.scene import scene_of
 from services.runtime.assembly import Context, WorkerSpec
 from services.runtime.blobs.store import open_store
@@ -69,20 +70,20 @@ class Prompter:
         settings: Settings,
         history: History,
         media: Media,
-        known: Callable[[Settings], Sequence[Chosen]] = candidates,
+        models: Models,
     ) -> None:
-        """`known`: the models and keys that there are, in the order of preference."""
         self._settings = settings
         self._history = history
         self._media = media
-        self._known = known
+        self._models = models
         self._newest = Newest()
         self._pace = Pace(burst=HISTORIES_AT_ONCE, every_s=HISTORY_EVERY_S)
 
     async def handle(self, inbound: Inbound) -> None:
         """Make one prompt, but none for a generation that is no longer current.
 
-        Raises a BadRecord for a record that asks for none, Unavailable while Discord or the blob store is down.
+        Raises a BadRecord for a record that asks for none, Unavailable while Discord, the catalog's database or
+        the blob store is down.
         """
         _, request = decode(inbound.record.headers, inbound.record.value)
         if not isinstance(request, GenerationRequested):
@@ -93,15 +94,23 @@ class Prompter:
             SUPERSEDED.inc()
             return
         self._pace.took(request.channel_id, loop.time())
-        scene = scene_of(self._settings, request, bot_id=self._history.bot_id(), bot_name=self._history.bot_name())
+        bot_id, bot_name = self._history.bot_id(), self._history.bot_name()
         try:
-            chosen = choose(request.attempt, self._known(self._settings))
-            if chosen is None:
+            route = await self._models.ask(request)
+            if route is None:
                 _fail(inbound, _NOTHING_LEFT)
                 return
+            scene = scene_of(self._settings, request, route.options, bot_id=bot_id, bot_name=bot_name)
             built = build_context(scene, await self._up_to(request))
-            context = await self._media.resolve(built.context, target_of(self._settings, chosen.model))
-            made = prompt(self._settings, request, context, chosen, what_was_read(built))
+            context = await self._media.resolve(built.context, route.target)
+            made = prompt(request, context, route, what_was_read(built))
+        except NoModel as error:
+            log.warning(
+                "no prompt: nobody can be asked",
+                turn=request.turn, generation=request.generation, problem=str(error), remedy=error.remedy,
+            )  # fmt: skip
+            _fail(inbound, _unusable(error.code, error))
+            return
         except ConfigurationError as error:
             UNUSABLE.inc()
             log.error(
@@ -181,7 +190,13 @@ async def build(context: Context) -> Handler:
     media = MediaResolver.opened(context.settings, blobs)
     context.on_stop(media.aclose)
     context.on_stop(blobs.aclose)
-    return Prompter(context.settings, DiscordHistory(session), media)
+    opened = AsyncExitStack()
+    catalog = await open_where_set_up(context.settings, opened)
+    context.on_stop(opened.aclose)
+    models: Models = SettingsModels(context.settings)
+    if catalog is not None:
+        models = CatalogModels(catalog, context.clock, context.settings)
+    return Prompter(context.settings, DiscordHistory(session), media, models)
 
 
 SPEC = WorkerSpec(name="context", reads="generations", build=build)

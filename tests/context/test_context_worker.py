@@ -23,6 +23,7 @@ from services.context import discord_history, prompting
 from services.context.discord_history import DiscordHistory
 from services.context.failures import ContextTooLong
 from services.context.media.resolving import MediaResolver
+from services.context.models import SettingsModels
 from services.context.worker import Prompter
 from services.runtime.blobs.folder import FolderStore
 from services.runtime.discord import RestSession
@@ -106,7 +107,7 @@ class Place:
         return Inbound(read, HeaderReader(new.headers).facts(), self.outbox, Pending(lambda: None))  # type: ignore[arg-type]
 
     def prompter(self, settings: Settings, history: DiscordHistory | None = None) -> Prompter:
-        return Prompter(settings, history or DiscordHistory(self.session), self.media)
+        return Prompter(settings, history or DiscordHistory(self.session), self.media, SettingsModels(settings))
 
     async def handle(self, request: GenerationRequested, **settings: Any) -> tuple[Facts, Any]:
         changed = self.settings.model_copy(update=settings)

@@ -14,6 +14,7 @@ from services.context.building.build import build
 from services.context.building.history import WORDLESS
 from services.context.building.messages import HistoryMessage
 from services.context.building.tail import CONTINUE
+from services.context.configured import options_of
 from services.context.scene import scene_of
 from services.runtime.settings import Settings
 
@@ -39,7 +40,7 @@ def said(number: int, content: str, author: str = "8", name: str = "grace") -> H
 
 
 def assemble(settings: Settings, request: GenerationRequested, history: Iterable[HistoryMessage]) -> NeutralContext:
-    return build(scene_of(settings, request, bot_id=BOT, bot_name="Odradek"), history).context
+    return build(scene_of(settings, request, options_of(settings), bot_id=BOT, bot_name="Odradek"), history).context
 
 
 def lines(request: GenerationRequested, *history: HistoryMessage) -> list[tuple[str, str]]:

@@ -193,7 +193,7 @@ class Crowd:
     """All processes, and everything that can be seen of what they do."""
 
     settings: Settings
-    key: str
+    keys: tuple[str, ...]
     discord: SandboxDiscord
     provider: SandboxProvider
     supervisor: Supervisor
@@ -205,6 +205,11 @@ class Crowd:
     _decoded: dict[str, list[tuple[LogRecord, Record | None]]] = field(
         default_factory=dict[str, list[tuple[LogRecord, Record | None]]]
     )
+
+    @property
+    def key(self) -> str:
+        """The key of the settings."""
+        return self.keys[0]
 
     @property
     def ada(self) -> User:
@@ -310,8 +315,8 @@ class Crowd:
         return found
 
     def leaks(self) -> list[str]:
-        """Where the bot's token or the provider's key stands, in any record or log."""
-        secrets = (self.token.encode(), self.key.encode())
+        """Where the bot's token or a provider's key stands, in any record or log."""
+        secrets = (self.token.encode(), *(key.encode() for key in self.keys))
         found = [f"log of {slot}" for slot, text in self.logs().items() if any(s in text.encode() for s in secrets)]
         for topic, reads in self.records.items():
             for read in reads:
@@ -337,8 +342,12 @@ async def _open(
     dialect: str = "openai-chat",
     grace_s: float = 2.5,
     environment: dict[str, str] | None = None,
+    more_keys: dict[str, str] | None = None,
 ) -> AsyncIterator[Crowd]:
-    """Start `copies` processes of each kind and everything around them; ends with none of them left."""
+    """Start `copies` processes of each kind and everything around them; ends with none of them left.
+
+    `more_keys`: keys that the provider takes beside the crowd's, by their holders.
+    """
     directory = make_directory()
     token, key = f"e2e-bot-token-{uuid4().hex}", f"e2e-provider-key-{uuid4().hex}"
     prefix = f"e2e-{uuid4().hex[:8]}-"
@@ -347,7 +356,7 @@ async def _open(
         at = await discord.start()
         stack.push_async_callback(discord.stop)
         _spread_guilds(discord, copies)
-        provider = SandboxProvider(ProviderConfig(key=key, pace_ms=2.0))
+        provider = SandboxProvider(ProviderConfig(key=key, more_keys=more_keys or {}, pace_ms=2.0))
         provider_at = await provider.start()
         stack.push_async_callback(provider.stop)
         shared = {
@@ -394,7 +403,8 @@ async def _open(
                     Command(f"{kind}-{number}", ("worker", kind), shared | own, f"http://127.0.0.1:{port}/readyz")
                 )
         await supervisor.all_ready(within_s=90)
-        yield Crowd(settings, key, discord, provider, supervisor, directory, log, records, changes)
+        keys = (key, *(more_keys or {}).values())
+        yield Crowd(settings, keys, discord, provider, supervisor, directory, log, records, changes)
 
 
 def _keep(into: list[LogRecord], changes: Changes, read: LogRecord) -> None:

@@ -7,17 +7,41 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from schemas.prompts import ProviderRequest
+from services.catalog.catalog import open_catalog
+from services.catalog.owners import Server
 from services.provider.echoes import echoes
 from services.sandbox.provider.script import Answer, EveryBytes, Play, Recording, Stream, StreamError, Text
+from tests.e2e.keys import catalog_environment, catalog_settings, offer
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def crowd(open_crowd: Any, kafka: Any) -> Any:
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["settings", "catalog"])
+async def crowd(
+    request: pytest.FixtureRequest, open_crowd: Any, kafka: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Any:
+    """Its key stands in the settings, or sealed in the catalog and nowhere else."""
     environment = {"ODRADEK_LOG_LEVEL": "debug"}
-    async with open_crowd(kafka.bootstrap, broker=kafka.kind, environment=environment) as crowd:
+    if request.param == "settings":
+        async with open_crowd(kafka.bootstrap, broker=kafka.kind, environment=environment) as crowd:
+            yield crowd
+        return
+    directory = tmp_path_factory.mktemp("catalog")
+    environment |= catalog_environment(directory) | {"ODRADEK_OPENAI_API_KEY": "", "ODRADEK_ANTHROPIC_API_KEY": ""}
+    async with (
+        open_catalog(catalog_settings(environment)) as catalog,
+        open_crowd(kafka.bootstrap, broker=kafka.kind, environment=environment) as crowd,
+    ):
+        for guild in crowd.discord.world.state.guilds.values():
+            await offer(catalog, Server(str(guild.id)), "home", crowd.settings.provider_url, crowd.key)
         yield crowd
+    written = [path.read_bytes() for path in directory.iterdir()]
+    assert written
+    assert not any(crowd.key.encode() in data for data in written)
+    references = {record.credential.name for _, record in crowd.decoded("prompts", ProviderRequest)}
+    assert references
+    assert all(name.startswith("catalog/server/") for name in references)
 
 
 def in_base64(key: str) -> str:

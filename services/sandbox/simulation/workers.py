@@ -8,6 +8,7 @@ import httpx
 from schemas.attempts import Chosen
 from schemas.context import NeutralContext
 from services.catalog.target import Target
+from services.context.models import SettingsModels
 from services.context.worker import Prompter
 from services.delivery.fence import Fence
 from services.delivery.handler import DeliveryHandler
@@ -78,7 +79,8 @@ def spec_of(
     """
 
     async def context(context: Context) -> Handler:
-        return Prompter(context.settings, SimulatedHistory(discord), NoMedia(), lambda _: CANDIDATES)
+        models = SettingsModels(context.settings, lambda _: CANDIDATES)
+        return Prompter(context.settings, SimulatedHistory(discord), NoMedia(), models)
 
     async def delivery(context: Context) -> Handler:
         fence = Fence(context.heartbeat_age_s)
