@@ -224,8 +224,8 @@ class Assembly:
     def _usage_told(self) -> Usage | None:
         """The latest report; without the provider's own, where JSON cannot hold it."""
         usage = self._usage
-        if usage is None:
-            return None
+        if usage is None or is_fit(usage.raw):
+            return usage
         raw = _held(usage.raw)
         return usage if raw is usage.raw else replace(usage, raw=raw)
 

@@ -88,6 +88,8 @@ class PartialArguments:
 
     def _place(self, path: str) -> tuple[Any, str | int] | None:
         """The container and the key or index that a path names, made where they are missing."""
+        if path.startswith("$.") and (key := path[2:]).isidentifier():  # nearly all
+            return self._root, key
         steps = _steps(path)
         if not steps:
             return None
@@ -116,8 +118,6 @@ class PartialArguments:
 
 def _steps(path: str) -> list[str | int]:
     """`$.a[0]['b.c']` as keys and indexes; empty when it is no path."""
-    if path.startswith("$.") and path[2:].isidentifier():  # nearly all
-        return [path[2:]]
     at = 1 if path.startswith("$") else 0
     steps: list[str | int] = []
     while at < len(path):

@@ -81,15 +81,20 @@ class Parts:
         if name:
             self._finish_open(out)
             self._slots += 1
-            out.append(ToolCallDelta(self._slots - 1, word(call, "id"), name, signature=signature))
-            if isinstance(text := call.get("args"), str):
-                out.append(ToolCallDelta(self._slots - 1, arguments=text))
-            self._open = PartialArguments(call.get("args"))
-            named = {"id": call["id"], "name": name} if call.get("id") else {"name": name}
-            self._open_call = {"functionCall": named}
+            given = call.get("args")
+            named: dict[str, Any] = {"id": call["id"], "name": name} if call.get("id") else {"name": name}
+            kept: dict[str, Any] = {"functionCall": named}
             if signature:
-                self._open_call["thoughtSignature"] = signature
-            self._keep(self._open_call)
+                kept["thoughtSignature"] = signature
+            self._keep(kept)
+            text = given if isinstance(given, str) else ""
+            if call.get("willContinue") is not True and "partialArgs" not in call:
+                named["args"] = whole = given if is_object(given) else {}
+                out.append(ToolCallDelta(self._slots - 1, word(call, "id"), name, text, whole, signature))
+                return
+            out.append(ToolCallDelta(self._slots - 1, word(call, "id"), name, text, signature=signature))
+            self._open = PartialArguments(given)
+            self._open_call = kept
         elif self._open is None:
             return
         elif signature:
