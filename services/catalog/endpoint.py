@@ -1,14 +1,15 @@
 """A custom endpoint as somebody describes it, before it is saved."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from schemas.chunks import Dialect
+if TYPE_CHECKING:  # the command line reads this module at every start, and pydantic is not to be loaded for it
+    from schemas.chunks import Dialect
 
 ApiStyle = Literal["openai-compatible", "openai-responses", "anthropic", "google"]
 """What an endpoint speaks."""
 
-DIALECT_OF_STYLE: dict[ApiStyle, Dialect] = {
+DIALECT_OF_STYLE: "dict[ApiStyle, Dialect]" = {
     "openai-compatible": "openai-chat",
     "openai-responses": "openai-responses",
     "anthropic": "anthropic",

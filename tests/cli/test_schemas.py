@@ -1,14 +1,19 @@
 """Exporting the schemas from the command line."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
+from schemas.export import FOLDER, file_name
 from schemas.registry import RECORD_TYPES
 
 
 def test_schemas_are_exported_checked_and_protected(odradek: Any, tmp_path: Path) -> None:
     folder = ("--folder", str(tmp_path / "json"))
+    shutil.copytree(FOLDER, tmp_path / "json")
+    for record in RECORD_TYPES.values():
+        (tmp_path / "json" / file_name(record.__name__, record.version)).unlink()
 
     assert odradek("schemas", "check", *folder).code == 1
     assert len(odradek("schemas", "export", *folder).lines) == len(RECORD_TYPES)
