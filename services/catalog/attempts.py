@@ -31,7 +31,7 @@ async def next_attempt(catalog: Catalog, turn: Turn, choose: Choose, now_ms: int
     has counted.
     """
     async with catalog.database.writing() as session:
-        await note_errors(session, turn.earlier)
+        await note_errors(session, turn.server, turn.earlier)
         server = None if turn.server is None else await server_side(session, catalog.keyring, turn)
         person = None if turn.person is None else await person_side(session, catalog.keyring, turn.person)
         models = await catalog_models(session, server, person)

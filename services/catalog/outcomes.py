@@ -16,20 +16,30 @@ from services.catalog.rotation import mark_for
 from services.catalog.tables import RotationKey
 
 
-async def note_errors(session: AsyncSession, earlier: Iterable[EarlierAttempt]) -> None:
-    """Let the keys rest with which attempts failed, as far as their errors say something about the key."""
+async def note_errors(session: AsyncSession, server: str | None, earlier: Iterable[EarlierAttempt]) -> None:
+    """Let the keys rest with which attempts failed, as far as their errors say something about the key.
+
+    The server's whole pool is locked first, in the order in which the choice locks it too: whoever locked the refused key
+    before the others would wait for one who holds them and waits for that key.
+    """
+    noted: list[tuple[str, str, int]] = []
     for attempt in earlier:
         if attempt.chosen is None or attempt.refusal is None:
             continue
         reference = CredentialReference.parse(attempt.chosen.credential)
         mark = mark_for(attempt.refusal.type, attempt.refusal.code)
-        if reference is None or reference.kind != "rotation" or mark is None:
-            continue
-        is_newer = or_(RotationKey.last_error_ms.is_(None), RotationKey.last_error_ms < attempt.ended_ms)
+        if reference is not None and reference.kind == "rotation" and mark is not None:
+            noted.append((reference.id, mark, attempt.ended_ms))
+    if not noted:
+        return
+    touched = or_(RotationKey.server_id == server, RotationKey.id.in_({key for key, _, _ in noted}))
+    await session.execute(select(RotationKey.id).where(touched).order_by(RotationKey.id).with_for_update())
+    for key, mark, ended_ms in noted:
+        is_newer = or_(RotationKey.last_error_ms.is_(None), RotationKey.last_error_ms < ended_ms)
         await session.execute(
             update(RotationKey)
-            .where(RotationKey.id == reference.id, is_newer)
-            .values(error_count=RotationKey.error_count + 1, last_error=mark, last_error_ms=attempt.ended_ms)
+            .where(RotationKey.id == key, is_newer)
+            .values(error_count=RotationKey.error_count + 1, last_error=mark, last_error_ms=ended_ms)
         )
 
 

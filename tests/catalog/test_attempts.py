@@ -197,7 +197,7 @@ def met(reference: CredentialReference, error: Any, code: str, ended_ms: int) ->
 
 async def tell(catalog: Catalog, *earlier: EarlierAttempt) -> None:
     async with catalog.database.writing() as session:
-        await note_errors(session, earlier)
+        await note_errors(session, SERVER.id, earlier)
 
 
 async def test_a_key_rests_after_its_error_and_a_success_ends_that(catalog: Catalog) -> None:
