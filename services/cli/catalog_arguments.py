@@ -59,7 +59,10 @@ def read_key(variable: str | None) -> SecretStr:
         return SecretStr(value)
     if sys.stdin.isatty():
         return SecretStr(getpass.getpass("key: "))
-    line = sys.stdin.readline(_MOST_CHARACTERS)
+    try:
+        line = sys.stdin.readline(_MOST_CHARACTERS)
+    except UnicodeDecodeError:
+        raise Refused("the key on stdin is no text", remedy="Pipe it in as UTF-8.") from None
     if not line.strip():
         raise Refused("there is no key on stdin", remedy="Pipe it in, or name a variable: --key-env NAME.")
     return SecretStr(line)

@@ -26,6 +26,7 @@ from services.runtime.errors import ConfigurationError
 
 MASKED = "********"
 _MOST_PROBLEMS = 10
+_MOST_OF_A_PLACE = 400
 _PROVIDERS: dict[Dialect, ProviderName] = {
     "openai-chat": "openai",
     "openai-responses": "openai",
@@ -66,6 +67,9 @@ def target_of(
     prefix_completion: bool | None,
 ) -> Target:
     """The target that the options mean; raises ConfigurationError for one that means nothing."""
+    _check_text("--model", model)
+    _check_text("--base-url", base_url)
+    _check_address(base_url)
     spoken = None if dialect is None else _one_of(dialect, get_args(Dialect), "--dialect")
     owner = _PROVIDERS[spoken or "openai-chat"] if provider is None else _provider(provider)
     seed = _seed(owner, model, spoken if provider is None else None)
@@ -140,8 +144,11 @@ def _read(file: str) -> NeutralContext:
             "\n".join((f"{name} holds no neutral context", *lines)),
             remedy="odradek context schema prints what it may hold",
         )
-    for problem in unknown:
-        print(printable(f"warning: {_place(problem['loc'])} is unknown and has no effect"), file=sys.stderr)
+    for problem in unknown[:_MOST_PROBLEMS]:
+        place = _place(problem["loc"])[:_MOST_OF_A_PLACE]
+        print(printable(f"warning: {place} is unknown and has no effect"), file=sys.stderr)
+    if len(unknown) > _MOST_PROBLEMS:
+        print(f"warning: and {len(unknown) - _MOST_PROBLEMS} more", file=sys.stderr)
     return NeutralContext.model_validate_json(raw)
 
 
@@ -154,6 +161,21 @@ def _place(location: tuple[int | str, ...]) -> str:
         elif not (index and isinstance(location[index - 1], int) and step in ("text", "image", "video", "omitted")):
             out += f".{step}" if out else step
     return out or "the file"
+
+
+def _check_text(option: str, value: str | None) -> None:
+    """Raises ConfigurationError for an argument whose bytes are no UTF-8, which Python reads as lone surrogates."""
+    try:
+        (value or "").encode()
+    except UnicodeEncodeError:
+        raise ConfigurationError(f"{option} is no UTF-8") from None
+
+
+def _check_address(base_url: str | None) -> None:
+    try:
+        urlsplit(base_url or "")
+    except ValueError as error:
+        raise ConfigurationError("--base-url cannot be read", remedy="Give an http or https URL.") from error
 
 
 def _provider(name: str) -> ProviderName:
@@ -211,5 +233,10 @@ def _printable(value: NativeValue) -> Any:
 
 
 def _print(value: dict[str, Any]) -> None:
-    text = json.dumps(value, ensure_ascii=False, indent=2)
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
+    except ValueError as error:
+        raise ConfigurationError(
+            "the context holds a number that JSON cannot say", remedy="Replace NaN and Infinity."
+        ) from error
     sys.stdout.buffer.write(f"{text}\n".encode())

@@ -8,6 +8,8 @@ from services.runtime.errors import ConfigurationError, OdradekError, Unavailabl
 from services.sandbox.brokers.errors import BrokerError
 
 FAILED = 1
+_MOST_SHOWN = 2_000
+"""Characters of a line: what was given stands in it, and may be of any length."""
 BAD_USAGE = 2
 
 
@@ -41,7 +43,11 @@ def _remedy(error: OdradekError) -> str:
 
 
 def _text(message: str, remedy: str) -> str:
-    lines = [f"error: {printable(line)}" for line in message.splitlines()]
+    lines = [f"error: {_cut(printable(line))}" for line in message.splitlines()]
     if remedy:
         lines.append(f"what to do: {printable(remedy)}")
     return "\n".join(lines)
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _MOST_SHOWN else line[: _MOST_SHOWN - 1] + "…"

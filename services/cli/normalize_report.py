@@ -20,6 +20,7 @@ from services.normalizer.reply import Reply
 from services.normalizer.stream import StreamNormalizer
 from services.runtime.errors import ConfigurationError
 
+_MOST_DIGITS = 18
 _SIZES = (1, 2, 3, 5, 17, 64, 300, 1021)
 
 PROVIDERS: dict[str, Dialect] = {
@@ -151,9 +152,9 @@ def _cutter(split: str) -> Callable[[bytes], Iterator[bytes]]:
     kind, _, seed = split.partition(":")
     if split == "whole":
         return lambda data: iter([data])
-    if kind == "random" and seed:
+    if kind == "random" and seed and seed.isprintable():
         return lambda data: pieces(_dice(random.Random(seed)), data)
-    if split.isdecimal() and int(split) > 0:
+    if split.isdecimal() and len(split) <= _MOST_DIGITS and int(split) > 0:
         return lambda data: pieces(_always(int(split)), data)
     raise ConfigurationError(f"--split cannot be {split!r}", remedy="give whole, a number of bytes, or random:SEED")
 

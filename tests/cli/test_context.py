@@ -197,3 +197,31 @@ def test_the_schema_is_that_of_the_file() -> None:
     jsonschema.validate(TALK, schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"items": [{"role": "bot", "parts": []}]}, schema)
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "http://ex\u2100mple/", "http://\udcff/"])
+def test_an_address_that_cannot_be_read_is_refused(url: str) -> None:
+    assert "--base-url" in refused("--provider", "custom", "--model", "m", "--base-url", url)
+
+
+def test_a_models_name_that_is_no_text_is_refused() -> None:
+    assert "--model is no UTF-8" in refused("--model", "\udcff")
+
+
+def test_a_number_that_json_cannot_say_is_refused() -> None:
+    call = {"id": "c", "name": "t", "args": {"x": float("inf")}}
+    given = {**TALK, "function_history": [{"calls": [call], "results": []}]}
+    assert "a number that JSON cannot say" in refused("--dialect", "google", given=json.dumps(given))
+
+
+def test_a_file_with_many_unknown_names_gets_few_short_warnings() -> None:
+    given = {**TALK, **{f"{number}{'k' * 10_000}": 1 for number in range(50)}}
+    done = CliRunner().invoke(app, ["context", "render", "-"], input=json.dumps(given))
+    assert done.exit_code == 0
+    assert done.stderr.endswith("warning: and 40 more\n")
+    assert len(done.stderr) < 6_000
+
+
+def test_what_is_said_of_a_long_wrong_value_is_short() -> None:
+    part = {"type": "e" * 100_000}
+    assert len(refused(given=json.dumps({"items": [{"role": "user", "parts": [part]}]}))) < 3_000

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from services.cli.normalize_report import Request
+from services.runtime.errors import ConfigurationError
+
 DELTA = {"model": "m", "provider": "upstream", "choices": [{"delta": {"content": "Hi", "reasoning": "hm"}}]}
 CALL = {"choices": [{"delta": {"tool_calls": [{"id": "c", "function": {"name": "f", "arguments": '{"x": 1}'}}]}}]}
 END = {"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}
@@ -104,3 +107,17 @@ def test_a_file_may_have_any_name(odradek: Any, recorded: Path, tmp_path: Path) 
     odd = recorded.rename(tmp_path / "odd\udcff.sse")
     (line,) = odradek("normalize", "--dialect", "openai-chat", str(odd)).lines
     assert json.loads(line)["file"] == str(tmp_path / "odd?.sse")
+
+
+@pytest.mark.parametrize("split", ["9" * 5_000, "random:\udcff"])
+def test_a_cut_that_means_nothing_is_refused(split: str) -> None:
+    with pytest.raises(ConfigurationError, match="--split"):
+        Request.of(
+            dialect="openai-chat",
+            split=split,
+            then="eof",
+            content_type="",
+            guards=True,
+            known_tools=None,
+            provider=None,
+        )

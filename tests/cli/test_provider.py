@@ -47,12 +47,13 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     root = logging.getLogger()
     handlers, level = root.handlers, root.level
 
-    def run(*arguments: str, stdin: str = "", **variables: str) -> Done:
+    def run(*arguments: str, stdin: str | bytes = "", **variables: str) -> Done:
         with pytest.MonkeyPatch.context() as patch:
             for name, value in variables.items():
                 patch.setenv(name, value)
             patch.setattr(sys, "argv", ["odradek", *arguments])
-            patch.setattr(sys, "stdin", io.StringIO(stdin))
+            piped = stdin.encode() if isinstance(stdin, str) else stdin
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(piped), encoding="utf-8"))
             with pytest.raises(SystemExit) as ended:
                 main()
         out, err = capsys.readouterr()
@@ -193,3 +194,9 @@ async def test_an_endpoint_is_added_tried_and_changed(
     [row] = json.loads((await go("endpoint", "list", "--server", "1", "--json")).stdout)
     assert (row["strict_role_alternation"], row["supports_prefix_completion"]) == (True, False)
     assert (await go("endpoint", "remove", "home", "--server", "1")).returncode == 0
+
+
+def test_a_key_that_is_no_text_is_refused_without_showing_it(command: Command) -> None:
+    done = command("provider", "add", "openai", "--server", "1", stdin=KEY.encode() + b"\xff\n")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: the key on stdin is no text")
