@@ -197,4 +197,7 @@ def _read(name: str) -> bytes:
 
 
 def _line(value: dict[str, Any]) -> str:
-    return orjson.dumps(value).decode()
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # a whole number beyond 64 bits, which a tool's argument may be
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

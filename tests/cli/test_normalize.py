@@ -121,3 +121,12 @@ def test_a_cut_that_means_nothing_is_refused(split: str) -> None:
             known_tools=None,
             provider=None,
         )
+
+
+def test_a_number_beyond_64_bits_is_told_as_the_model_wrote_it(odradek: Any, tmp_path: Path) -> None:
+    call = {"name": "add", "args": {"number": 2**70}}
+    event = {"candidates": [{"content": {"parts": [{"functionCall": call}]}, "finishReason": "STOP"}]}
+    path = tmp_path / "call.sse"
+    path.write_text(f"data: {json.dumps(event)}\n\n")
+    done = odradek("normalize", "--dialect", "google", str(path))
+    assert json.loads(done.out)["tool_calls"][0]["arguments"] == {"number": 2**70}
