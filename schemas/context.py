@@ -41,6 +41,11 @@ SamplingParameter = Literal[
     "temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty", "repetition_penalty", "min_p"
 ]
 
+Medium = Literal["image", "video"]
+
+MediaStage = Literal["download", "validate", "decode", "encode", "limit"]
+"""Where a medium on its way into a request failed."""
+
 
 class ConversationUser(Model):
     """A participant whom tools and mentions may name. Hidden data: it never stands in a prompt's text."""
@@ -111,9 +116,9 @@ class OmittedPart(Model):
     """
 
     type: Literal["omitted"] = "omitted"
-    medium: Literal["image", "video"]
+    medium: Medium
     index: Annotated[int, Field(ge=0)]
-    stage: Literal["download", "validate", "decode", "encode", "limit"]
+    stage: MediaStage
     reason: str
     name: str | None = None
     status: int | None = None

@@ -10,6 +10,7 @@ from services.catalog.errors import NoSuchRow
 from services.catalog.keys import CredentialReference
 from services.catalog.owners import Owner, Person, Server
 from services.catalog.tables import (
+    SWITCHES,
     CustomEndpoint,
     Llm,
     RotationKey,
@@ -20,14 +21,6 @@ from services.catalog.tables import (
 )
 from services.catalog.target import Target
 from services.catalog.targets import target_of
-
-_SWITCHES = {
-    "user_byok_mode": False,
-    "personal_server_fallback_enabled": True,
-    "model_randomizer_enabled": False,
-    "tool_use_enabled": True,
-    "verbatim_tool_calling": False,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +115,7 @@ async def keys_of(session: AsyncSession, owner: Owner, provider: str) -> list[Cr
 async def policy_of(session: AsyncSession, server: Server) -> dict[str, bool]:
     """The server's switches, also where none was ever set."""
     row = await session.get(ServerConfig, server.id, populate_existing=True)
-    return dict(_SWITCHES) if row is None else {name: getattr(row, name) for name in _SWITCHES}
+    return dict(SWITCHES) if row is None else {name: getattr(row, name) for name in SWITCHES}
 
 
 async def _saved(session: AsyncSession, owner: Owner) -> list[SavedProviderConfig] | list[UserSavedProviderConfig]:

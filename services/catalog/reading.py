@@ -7,6 +7,7 @@ from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from schemas.context import GenerationOptions
+from services.catalog.endpoints import provider_of
 from services.catalog.errors import DecryptionFailed
 from services.catalog.keys import CredentialReference, open_row, vertex_place
 from services.catalog.providers import vertex_base_url
@@ -14,6 +15,7 @@ from services.catalog.rotation import COOLDOWN_MS, Mark, PooledKey
 from services.catalog.sealing import Keyring
 from services.catalog.sides import CatalogModel, PersonSide, SavedProvider, ServerSide, Turn
 from services.catalog.tables import (
+    SWITCHES,
     ChannelOverride,
     CustomEndpoint,
     FallbackReference,
@@ -33,13 +35,7 @@ _MARKS: dict[str, Mark] = {mark: mark for mark in COOLDOWN_MS}
 async def server_side(session: AsyncSession, keyring: Keyring, turn: Turn) -> ServerSide:
     """The turn's server, with its pools locked; the turn must have one."""
     server = turn.server or ""
-    config = await session.get(ServerConfig, server) or ServerConfig(
-        user_byok_mode=False,
-        personal_server_fallback_enabled=True,
-        model_randomizer_enabled=False,
-        tool_use_enabled=True,
-        verbatim_tool_calling=False,
-    )
+    config = await session.get(ServerConfig, server) or ServerConfig(**SWITCHES)
     channel = await session.get(ChannelOverride, (server, turn.channel))
     persona = None if turn.persona is None else await session.get(PersonaOverride, (server, turn.persona))
     saved = await session.scalars(select(SavedProviderConfig).where(SavedProviderConfig.server_id == server))
@@ -113,7 +109,7 @@ async def _fallbacks(session: AsyncSession, whose: ColumnElement[bool]) -> tuple
 async def _saved(
     session: AsyncSession, keyring: Keyring, rows: Sequence[SavedProviderConfig] | Sequence[UserSavedProviderConfig]
 ) -> dict[str, SavedProvider]:
-    names = {f"custom:{row.id}": row.requires_auth for row in await session.scalars(_endpoints(rows))}
+    names = {provider_of(row.id): row.requires_auth for row in await session.scalars(_endpoints(rows))}
     return {row.provider: _provider(keyring, row, needs_key=names.get(row.provider, True)) for row in rows}
 
 

@@ -128,6 +128,16 @@ class ServerConfig(Table):
     verbatim_tool_calling: _Flag = _off()
 
 
+SWITCHES = {
+    "user_byok_mode": False,
+    "personal_server_fallback_enabled": True,
+    "model_randomizer_enabled": False,
+    "tool_use_enabled": True,
+    "verbatim_tool_calling": False,
+}
+"""A server's switches as they are until somebody turns one."""
+
+
 class SavedProviderConfig(Table):
     """A provider that a server has set up: its key, sealed, and what it asks of the provider's models.
 

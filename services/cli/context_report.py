@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -75,7 +75,7 @@ def target_of(
     seed = _seed(owner, model, spoken if provider is None else None)
     if seed is None and model is None:
         raise ConfigurationError(f"{owner} has no default model in this dialect", remedy="Name one with --model.")
-    known = ModelFacts(model or "", has_tools=True, sees_images=True) if seed is None else _facts(seed)
+    known = ModelFacts(model or "", has_tools=True, sees_images=True) if seed is None else seed.facts()
     given: dict[str, object] = {
         "context_window": context_window,
         "max_output_tokens": max_output_tokens,
@@ -193,11 +193,6 @@ def _seed(provider: ProviderName, model: str | None, dialect: Dialect | None) ->
     speaking = [seed for seed in seeds if dialect in (None, seed.dialect or PROVIDERS[provider].dialect)]
     default = next((seed for seed in speaking if seed.is_default), None)
     return default or next(iter(speaking), None)
-
-
-def _facts(seed: ModelSeed) -> ModelFacts:
-    names = {field.name for field in fields(ModelFacts)} & {field.name for field in fields(ModelSeed)}
-    return ModelFacts(**{name: getattr(seed, name) for name in names})
 
 
 def _one_of(word: str, words: tuple[_Word, ...], option: str) -> _Word:

@@ -1,7 +1,7 @@
 """What the settings say of the model that is asked: a dialect, its provider, an address and a key."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -83,10 +83,7 @@ def target_of(settings: Settings, model: str) -> Target:
 def _facts(provider: ProviderName, model: str) -> ModelFacts:
     """What the models that ship with Odradek say of it; of any other its name alone is known."""
     seed = next((seed for seed in SEEDS[provider] if seed.codename == model), None)
-    if seed is None:
-        return ModelFacts(model)
-    shared = {one.name for one in fields(ModelFacts)} & {one.name for one in fields(seed)}
-    return ModelFacts(**{name: getattr(seed, name) for name in shared})
+    return ModelFacts(model) if seed is None else seed.facts()
 
 
 def placement_of(settings: Settings) -> Placement:

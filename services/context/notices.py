@@ -1,16 +1,13 @@
-"""What a model reads in the place of a medium that it is not shown: a notice, so that it knows of the gap."""
+"""What a model reads that nobody said: the notice of a medium that it is not shown, and the request to go on."""
 
-from typing import Literal
+from schemas.context import MediaStage, Medium, OmittedPart
 
-from schemas.context import OmittedPart
-
+CONTINUE = "[System: Continue your reply exactly where it stopped, without repeating anything.]"
+"""Asks for the rest of a reply that has begun, as a user's last words."""
 MOST_NAME = 100
-"""Characters of a file's name in a notice."""
+"""Characters of a name in a notice."""
 
-Medium = Literal["image", "video"]
-Stage = Literal["download", "validate", "decode", "encode", "limit"]
-
-_WHY: dict[Stage, str] = {
+_WHY: dict[MediaStage, str] = {
     "download": "it could not be downloaded",
     "validate": "its format is not supported",
     "decode": "it could not be read",
@@ -40,5 +37,8 @@ def label(number: int, name: str | None) -> str:
 
 
 def file_name(name: str | None) -> str:
-    """The name on one line and without brackets, so that it can neither end a notice nor begin another."""
+    """The name of a file or of its sender, on one line and without brackets.
+
+    So it can neither end a notice nor begin another.
+    """
     return " ".join((name or "").replace("[", "(").replace("]", ")").split())[:MOST_NAME].rstrip()

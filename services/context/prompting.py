@@ -28,7 +28,6 @@ def prompt(request: GenerationRequested, context: NeutralContext, route: Route, 
         # A server on this machine may show whose call it got; nobody else is told.
         headers = headers | {"x-odradek-turn": request.turn, "x-odradek-generation": str(request.generation)}
     body, blobs = take_out(made.body if plan is None else given_up(made.body, plan.rung))
-    facts = facts_of(chosen, dialect, made.body, mandatory=made.mandatory, added=made.added)
     return ProviderRequest(
         channel_id=request.channel_id,
         guild_id=request.guild_id,
@@ -45,6 +44,8 @@ def prompt(request: GenerationRequested, context: NeutralContext, route: Route, 
         credential=CredentialRef(name=chosen.credential, placement=route.placement if chosen.credential else "none"),
         deadlines=_DEADLINES.model_copy(update={"total_ms": min(_DEADLINES.total_ms, request.deadline_ms)}),
         rules_version=request.rules_version,
-        attempt=None if plan is None else facts,
+        attempt=None
+        if plan is None
+        else facts_of(chosen, dialect, made.body, mandatory=made.mandatory, added=made.added),
         read=read,
     )

@@ -24,7 +24,7 @@ _FINAL = frozenset({"expired", "too_large"})
 
 @dataclass(frozen=True, slots=True)
 class _Met:
-    """What an attempt met at its end; `lost` and `empty` only where there is no error."""
+    """What an attempt met at its end; `lost` only where there is no error."""
 
     error: ProviderError | None
     facts: AttemptFacts | None

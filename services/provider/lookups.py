@@ -5,12 +5,11 @@ that everybody shares, a handful of them would keep every other provider from be
 """
 
 import asyncio
-import socket
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from services.runtime.fetching.addresses import Address, parsed
-from services.runtime.fetching.refusals import FetchRefused
+from services.runtime.fetching.addresses import Address
+from services.runtime.fetching.connecting import look_up
 
 THREADS = 32
 
@@ -27,7 +26,7 @@ class Lookups:
         wanted = (host, port)
         looking = self._under_way.get(wanted)
         if looking is None:
-            looking = asyncio.get_running_loop().run_in_executor(self._threads, _look_up, host, port)
+            looking = asyncio.get_running_loop().run_in_executor(self._threads, look_up, host, port)
             self._under_way[wanted] = looking
             looking.add_done_callback(lambda _: self._under_way.pop(wanted))
             looking.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -36,11 +35,3 @@ class Lookups:
     def close(self) -> None:
         """Look nothing up any more."""
         self._threads.shutdown(wait=False, cancel_futures=True)
-
-
-def _look_up(host: str, port: int) -> Sequence[Address]:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    addresses = [parsed(str(entry[4][0])) for entry in found]
-    if None in addresses:
-        raise FetchRefused("PRODUCTION_BLOCKED_ADDRESS")  # only link-local addresses have a zone
-    return list(dict.fromkeys(address for address in addresses if address))

@@ -1,8 +1,9 @@
 """One model as it is seeded."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from schemas.chunks import Dialect
+from services.catalog.target import ModelFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +32,8 @@ class ModelSeed:
     context_window: int | None = None
     max_output_tokens: int | None = None
     supported_parameters: frozenset[str] | None = None
+
+    def facts(self) -> ModelFacts:
+        """What a request needs to know of the model."""
+        shared = {one.name for one in fields(ModelFacts)} & {one.name for one in fields(self)}
+        return ModelFacts(**{name: getattr(self, name) for name in shared})

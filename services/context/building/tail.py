@@ -1,14 +1,15 @@
 """What is put between and behind the messages: the context note, directives, and how the reply begins or goes on."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from schemas.context import ContextTag, StructuredContextItem, TextPart
 from services.context.building.history import Said
+from services.context.building.knowledge import Resolve
 from services.context.building.known import Note, Scene
 from services.context.building.names import block, inside_block
 from services.context.building.participants import Speaker
+from services.context.notices import CONTINUE
 
-CONTINUE = "[System: Continue your reply exactly where it stopped, without repeating anything.]"
 MOST_QUEUED = 280
 """Characters of a message that had waited, in the directive to answer it."""
 DEEPEST = 100
@@ -18,8 +19,6 @@ BEHIND_MINOR = 2
 """How many items of the dialogue come after the minor directives."""
 
 _FEWER_EMOJIS = "The last replies had many custom emojis. Use none this time."
-
-Resolve = Callable[[str], str]
 
 
 def interspersed(

@@ -1,13 +1,11 @@
 """Results of tools, as OpenAI-shaped requests have them: one text a call, and all images in one user turn after them."""
 
-import json
-from collections.abc import Sequence
-
 from pydantic import JsonValue
 
 from schemas.chunks import FunctionCall
 from schemas.context import FunctionExchange, FunctionResult
 from services.context.dialects.shown import Eyes, Notes, Piece, part_pieces
+from services.context.json_text import json_text
 from services.context.notices import file_name
 
 NOT_ANSWERED: dict[str, JsonValue] = {"status": "not_answered"}
@@ -44,11 +42,6 @@ def image_pieces(exchange: FunctionExchange, place: str, eyes: Eyes, notes: Note
             out.append(result.note or _returned(result))
             out += part_pieces(result.images, f"{place}.results[{index}].images", eyes, notes)
     return out
-
-
-def json_text(value: Sequence[JsonValue] | dict[str, JsonValue]) -> str:
-    """JSON as short as it gets; characters stay as they are."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _returned(result: FunctionResult) -> str:

@@ -10,9 +10,9 @@ import base64
 import binascii
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TypeVar
 
-from schemas.context import ContextPart, ImagePart, NeutralContext, OmittedPart, TextPart, VideoPart
+from schemas.context import ContextPart, ImagePart, MediaStage, NeutralContext, OmittedPart, TextPart, VideoPart
 from services.catalog.target import Target
 from services.context.media.decoding import Decoders
 from services.context.media.formats import image_type, video_type
@@ -34,14 +34,13 @@ _MIB = 1024 * 1024
 _IMAGE_S, _GIF_S, _VIDEO_S = 15.0, 20.0, 20.0
 _MOST_GIF_BYTES = 50 * _MIB
 
-Stage = Literal["download", "validate", "decode", "encode", "limit"]
-Medium = TypeVar("Medium", ImagePart, VideoPart)
+Shown = TypeVar("Shown", ImagePart, VideoPart)
 
 
 class _Failed(Exception):
-    def __init__(self, stage: Stage, reason: str, status: int | None = None) -> None:
+    def __init__(self, stage: MediaStage, reason: str, status: int | None = None) -> None:
         super().__init__(reason)
-        self.stage: Stage = stage
+        self.stage: MediaStage = stage
         self.reason = reason
         self.status = status
 
@@ -196,10 +195,10 @@ class MediaResolver:
             return (await self._fetcher.fetch(part.uri, most_bytes=most_bytes, total_s=seconds)).body
         except FetchFailed as error:
             reason = f"refused: {error.code}" if isinstance(error, FetchRefused) else error.kind
-            stage: Stage = "limit" if isinstance(error, SizeExceeded) else "download"
+            stage: MediaStage = "limit" if isinstance(error, SizeExceeded) else "download"
             raise _Failed(stage, reason, error.status) from None
 
-    async def _kept(self, part: Medium, data: bytes, media_type: str) -> Medium:
+    async def _kept(self, part: Shown, data: bytes, media_type: str) -> Shown:
         try:
             blob = await self._blobs.put(data)
         except BlobRefused:

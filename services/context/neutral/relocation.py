@@ -8,9 +8,7 @@ from typing import assert_never
 
 from schemas.context import ImagePart, OmittedPart, StructuredContextItem, TextPart, VideoPart
 from services.context.neutral.partition import SYSTEM_TAGS
-
-MOST_NAME = 100
-"""Characters of a name in a notice; Discord's own names have at most 80."""
+from services.context.notices import file_name
 
 Medium = ImagePart | VideoPart | OmittedPart
 
@@ -46,7 +44,7 @@ def media_notice(media: Sequence[Medium], sender: str | None) -> str:
     kinds = [_counted("image", images), _counted("video", len(media) - images)]
     what = " and ".join(kind for kind in kinds if kind)
     verb = "was" if len(media) == 1 else "were"
-    name = _name(sender or "")
+    name = file_name(sender)
     return (
         f"[System: The following {what} {verb} sent by {name}.]"
         if name
@@ -68,8 +66,3 @@ def _is_image(part: Medium) -> bool:
 
 def _counted(noun: str, count: int) -> str:
     return "" if count == 0 else noun if count == 1 else f"{noun}s"
-
-
-def _name(sender: str) -> str:
-    """The name on one line and without brackets, so that it can neither end the notice nor begin another."""
-    return " ".join(sender.replace("[", "(").replace("]", ")").split())[:MOST_NAME].rstrip()

@@ -4,10 +4,10 @@ A token counts as four characters, and a tenth of the window stays free, since n
 its tokenizer. Pictures count nothing: what they cost depends on the model, and few are shown.
 """
 
-import json
 from dataclasses import dataclass
 
 from schemas.context import GenerationOptions, NeutralContext, StructuredContextItem, TextPart
+from services.context.json_text import json_text
 from services.context.rendered import RenderWarning
 
 CHARACTERS_PER_TOKEN = 4
@@ -110,11 +110,7 @@ def _length_beside_items(context: NeutralContext) -> int:
         for exchange in context.function_history
     )
     said = sum(len(part.text) for part in context.current_turn_model_parts)
-    return said + len(context.options.prefill or "") + sum(_json_length(value) for value in [*declared, *exchanged])
-
-
-def _json_length(value: object) -> int:
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return said + len(context.options.prefill or "") + sum(len(json_text(value)) for value in [*declared, *exchanged])
 
 
 def _tokens(characters: int) -> int:

@@ -1,9 +1,9 @@
 """Calls and their results as dialogue, for a model that takes no tools."""
 
-import json
 from collections.abc import Iterable
 
 from schemas.context import FunctionExchange, ImagePart, OmittedPart, StructuredContextItem, TextPart
+from services.context.json_text import json_text
 
 # Nothing of the turn at hand may be dropped as old history.
 _TAG = "context_note_injection"
@@ -17,14 +17,12 @@ def exchanges_as_items(history: Iterable[FunctionExchange]) -> list[StructuredCo
             items.append(StructuredContextItem(role="model", parts=(TextPart(text=exchange.text),), tag=_TAG))
         parts: list[TextPart | ImagePart | OmittedPart] = []
         for call, result in zip(exchange.calls, exchange.results, strict=True):
-            told = f"The tool {call.name} was called with {_json(call.args)} and answered {_json(result.response)}"
+            told = (
+                f"The tool {call.name} was called with {json_text(call.args)} and answered {json_text(result.response)}"
+            )
             parts.append(TextPart(text=f"[System: {told}]"))
             if result.note:
                 parts.append(TextPart(text=result.note))
             parts += result.images
         items.append(StructuredContextItem(role="user", parts=tuple(parts), tag=_TAG))
     return items
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

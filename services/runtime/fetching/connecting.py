@@ -25,8 +25,16 @@ ADDRESS_S = 4.0
 
 
 async def system_resolver(host: str, port: int) -> Sequence[Address]:
-    """The addresses that the machine's own resolver gives."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    """The addresses that the machine's own resolver gives, from the threads that everybody shares."""
+    return await asyncio.get_running_loop().run_in_executor(None, look_up, host, port)
+
+
+def look_up(host: str, port: int) -> Sequence[Address]:
+    """The addresses that the machine's own resolver gives, in its order. Blocks.
+
+    Raises OSError where there are none, FetchRefused for one with a zone.
+    """
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = [parsed(str(entry[4][0])) for entry in found]
     if None in addresses:
         raise FetchRefused("PRODUCTION_BLOCKED_ADDRESS")  # only link-local addresses have a zone

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from schemas.context import ImagePart, OmittedPart
+from schemas.context import ImagePart, MediaStage, OmittedPart
 from services.context.dialects.shown import Notes
 from services.context.failures import diagnosis
-from services.context.notices import Stage, label, notice, omission
+from services.context.notices import label, notice, omission
 from services.context.rendered import BlobText, NativeValue
 
 MOST_BASE64 = 5 * 1024 * 1024
@@ -91,7 +91,7 @@ def _source(image: ImagePart) -> _Source | None:
     return None
 
 
-def _usable(image: ImagePart) -> _Source | Stage:
+def _usable(image: ImagePart) -> _Source | MediaStage:
     """The picture's bytes, or at which stage it fails."""
     source = _source(image)
     if source is None:

@@ -10,12 +10,9 @@ from typing import Literal, assert_never
 from schemas.context import ImagePart, OmittedPart, StructuredContextItem, TextPart, VideoPart
 from services.context.dialects.anthropic_messages.pictures import Block, Pictures, text_block
 from services.context.dialects.shown import Notes
-from services.context.notices import notice, omission
+from services.context.notices import CONTINUE, notice, omission
 from services.context.rendered import NativeValue
 from services.context.strict_chat import OPENING
-
-CONTINUE = "[System: Continue your reply exactly where it stopped, without repeating anything.]"
-"""Asks a model that takes no prefill to go on from one."""
 
 CACHE_CONTROL: NativeValue = {"type": "ephemeral"}
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from schemas.chunks import FunctionCall
 from schemas.context import FunctionExchange
-from services.context.dialects.chat_completions.messages import user_content
+from services.context.dialects.chat_completions.messages import part
+from services.context.dialects.messages import user_message
 from services.context.dialects.shown import Eyes, Notes
 from services.context.dialects.tool_results import answers, arguments_text, image_pieces, response_text
 from services.context.habits.row import ChatHabits
@@ -24,7 +25,7 @@ def exchange_messages(
         for call, result in answers(exchange):
             out.append({"role": "tool", "tool_call_id": call.id, "content": response_text(result)})
         if pieces := image_pieces(exchange, f"function_history[{index}]", eyes, notes):
-            out.append({"role": "user", "content": user_content(pieces)})
+            out.append(user_message(pieces, part))
     return out
 
 

@@ -8,7 +8,7 @@ from typing import cast
 
 from services.catalog.target import ModelFacts
 from services.context.dialects.shown import Notes
-from services.context.dialects.tool_results import json_text
+from services.context.json_text import json_text
 from services.context.rendered import NativeValue
 
 SAFE_SHARE = 0.9
@@ -64,7 +64,7 @@ def room_for_reply(body: dict[str, NativeValue], model: ModelFacts, *, asked: bo
 
 def _characters(body: dict[str, NativeValue]) -> int:
     """Characters of all texts, calls, results and tools."""
-    total = len(json_text(cast("dict[str, object]", {"tools": body["tools"]}))) if "tools" in body else 0  # type: ignore[arg-type]
+    total = len(json_text({"tools": body["tools"]})) if "tools" in body else 0
     for message in cast("list[dict[str, NativeValue]]", body["messages"]):
         content = message.get("content")
         parts = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]

@@ -1,4 +1,4 @@
-"""System text and dialogue as chat messages.
+"""System text as a chat message, and pieces of dialogue as its parts.
 
 https://platform.openai.com/docs/api-reference/chat/create
 """
@@ -6,8 +6,7 @@ https://platform.openai.com/docs/api-reference/chat/create
 from collections.abc import Sequence
 from typing import assert_never
 
-from schemas.context import StructuredContextItem, TextPart
-from services.context.dialects.shown import Clip, Eyes, Notes, Picture, Piece, item_pieces
+from services.context.dialects.shown import Clip, Picture, Piece
 from services.context.rendered import NativeValue
 from services.context.strict_chat import Message
 
@@ -18,29 +17,8 @@ def system_messages(system: Sequence[str], *, in_band: bool) -> list[Message]:
     return [{"role": "user" if in_band else "system", "content": text}] if text else []
 
 
-def dialogue_messages(dialogue: Sequence[StructuredContextItem], eyes: Eyes, notes: Notes) -> list[Message]:
-    """One message an item that says something. Media must have been moved off the model's items."""
-    out: list[Message] = []
-    for item in dialogue:
-        if item.role == "model":
-            out += assistant_message("\n".join(part.text for part in item.parts if isinstance(part, TextPart)))
-        elif pieces := item_pieces(item, eyes, notes):
-            out.append({"role": "user", "content": user_content(pieces)})
-    return out
-
-
-def assistant_message(text: str) -> list[Message]:
-    """The model's text as a message, or nothing if it is blank."""
-    return [{"role": "assistant", "content": text}] if text.strip() else []
-
-
-def user_content(pieces: Sequence[Piece]) -> NativeValue:
-    """Texts alone as one string, else a list of parts."""
-    texts = [piece for piece in pieces if isinstance(piece, str)]
-    return "\n".join(texts) if len(texts) == len(pieces) else [_part(piece) for piece in pieces]
-
-
-def _part(piece: Piece) -> NativeValue:
+def part(piece: Piece) -> NativeValue:
+    """A piece as a part of a message's content."""
     match piece:
         case str():
             return {"type": "text", "text": piece}

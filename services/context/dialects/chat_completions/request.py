@@ -6,8 +6,9 @@ from schemas.context import LogitBias, NeutralContext
 from services.catalog.target import Target
 from services.context.dialects.chat_completions.exchanges import exchange_messages
 from services.context.dialects.chat_completions.gating import known_only, room_for_reply
-from services.context.dialects.chat_completions.messages import assistant_message, dialogue_messages, system_messages
+from services.context.dialects.chat_completions.messages import part, system_messages
 from services.context.dialects.generation import bounded, generation
+from services.context.dialects.messages import assistant_message, dialogue_messages
 from services.context.dialects.offered_tools import declared_tools
 from services.context.dialects.opening import is_continued, reply_opening
 from services.context.dialects.shown import Eyes, Notes, media_places
@@ -93,7 +94,7 @@ def _messages(context: NeutralContext, target: Target, habits: Habits, notes: No
     in_band = chat.system_in_band is not None and chat.system_in_band.fullmatch(server) is not None
     messages = [
         *system_messages(said.system, in_band=in_band),
-        *dialogue_messages(said.dialogue, eyes, notes),
+        *dialogue_messages(said.dialogue, eyes, notes, part),
         *exchange_messages(context.function_history, chat, eyes, notes),
         *assistant_message(reply_opening(context, said.dialogue)),
     ]

@@ -6,11 +6,11 @@ https://ai.google.dev/gemini-api/docs/image-understanding, https://ai.google.dev
 from typing import assert_never
 from urllib.parse import urlsplit
 
-from schemas.context import ImagePart, OmittedPart, VideoPart
+from schemas.context import ImagePart, Medium, OmittedPart, VideoPart
 from services.catalog.target import Target
 from services.context.dialects.shown import Notes
 from services.context.failures import diagnosis
-from services.context.notices import Medium, notice, omission
+from services.context.notices import notice, omission
 from services.context.rendered import BlobText, NativeValue, WarningCode
 
 MOST_VIDEO_BYTES = 20 * 1024 * 1024

@@ -15,6 +15,7 @@ from schemas.context import FunctionExchange
 from services.context.dialects.novelai.items import Said
 from services.context.dialects.shown import Eyes, Notes
 from services.context.dialects.tool_results import answers, image_pieces, response_text
+from services.context.json_text import json_text
 
 ROLE_STOPS = ("<|user|>", "<|observation|>", "<|system|>")
 THINK_END = "</think>"
@@ -78,7 +79,7 @@ def _assistant(text: str) -> str:
 
 
 def _tool_text(tools: Sequence[JsonValue]) -> str:
-    lines = (unmarked(json.dumps(tool, ensure_ascii=False, separators=(",", ":"))) for tool in tools)
+    lines = (unmarked(json_text(tool)) for tool in tools)
     return _TOOLS.format(tools="\n".join(lines)) if tools else ""
 
 

@@ -1,4 +1,4 @@
-"""Dialogue and tool calls as input items.
+"""Tool calls as input items, and pieces of dialogue as parts.
 
 https://platform.openai.com/docs/api-reference/responses/create
 """
@@ -8,28 +8,13 @@ from typing import assert_never
 
 from pydantic import JsonValue
 
-from schemas.context import FunctionExchange, StructuredContextItem, TextPart
-from services.context.dialects.shown import Clip, Eyes, Notes, Picture, Piece, item_pieces
+from schemas.context import FunctionExchange
+from services.context.dialects.messages import assistant_message, user_message
+from services.context.dialects.shown import Clip, Eyes, Notes, Picture, Piece
 from services.context.dialects.tool_results import answers, arguments_text, image_pieces, response_text
 from services.context.rendered import NativeValue
 
 Item = dict[str, NativeValue]
-
-
-def dialogue_items(dialogue: Sequence[StructuredContextItem], eyes: Eyes, notes: Notes) -> list[Item]:
-    """One message an item that says something. Media must have been moved off the model's items."""
-    out: list[Item] = []
-    for item in dialogue:
-        if item.role == "model":
-            out += assistant_item("\n".join(part.text for part in item.parts if isinstance(part, TextPart)))
-        elif pieces := item_pieces(item, eyes, notes):
-            out.append({"role": "user", "content": _content(pieces)})
-    return out
-
-
-def assistant_item(text: str) -> list[Item]:
-    """The model's text as a message, or nothing if it is blank."""
-    return [{"role": "assistant", "content": text}] if text.strip() else []
 
 
 def exchange_items(history: Sequence[FunctionExchange], eyes: Eyes, notes: Notes) -> list[Item]:
@@ -39,15 +24,15 @@ def exchange_items(history: Sequence[FunctionExchange], eyes: Eyes, notes: Notes
     """
     out: list[Item] = []
     for index, exchange in enumerate(history):
-        out += [_reasoning(part) for part in exchange.replay if _goes_back(part)]
-        out += assistant_item(exchange.text)
+        out += [_reasoning(one) for one in exchange.replay if _goes_back(one)]
+        out += assistant_message(exchange.text)
         for call in exchange.calls:
             called: Item = {"type": "function_call", "call_id": call.id, "name": call.name}
             out.append(called | {"arguments": arguments_text(call)})
         for call, result in answers(exchange):
             out.append({"type": "function_call_output", "call_id": call.id, "output": response_text(result)})
         if pieces := image_pieces(exchange, f"function_history[{index}]", eyes, notes):
-            out.append({"role": "user", "content": _content(pieces)})
+            out.append(user_message(pieces, part))
     return out
 
 
@@ -64,12 +49,8 @@ def _reasoning(part: dict[str, JsonValue]) -> Item:
     return {"summary": [], **{key: value for key, value in part.items() if value is not None}}
 
 
-def _content(pieces: Sequence[Piece]) -> NativeValue:
-    texts = [piece for piece in pieces if isinstance(piece, str)]
-    return "\n".join(texts) if len(texts) == len(pieces) else [_part(piece) for piece in pieces]
-
-
-def _part(piece: Piece) -> NativeValue:
+def part(piece: Piece) -> NativeValue:
+    """A piece as a part of a message's content."""
     match piece:
         case str():
             return {"type": "input_text", "text": piece}

@@ -3,9 +3,10 @@
 from schemas.context import NeutralContext
 from services.catalog.target import Target
 from services.context.dialects.generation import bounded, generation, thinking_rule
+from services.context.dialects.messages import assistant_message, dialogue_messages
 from services.context.dialects.offered_tools import declared_tools
 from services.context.dialects.opening import reply_opening
-from services.context.dialects.responses.items import assistant_item, dialogue_items, exchange_items
+from services.context.dialects.responses.items import exchange_items, part
 from services.context.dialects.shown import Eyes, Notes, media_places
 from services.context.habits.endpoint import request_url
 from services.context.habits.row import Habits
@@ -31,9 +32,9 @@ def build(context: NeutralContext, target: Target) -> Rendered:
     said = partition(context.items)
     eyes = Eyes(model.sees_images)
     items = [
-        *dialogue_items(said.dialogue, eyes, notes),
+        *dialogue_messages(said.dialogue, eyes, notes, part),
         *exchange_items(context.function_history, eyes, notes),
-        *assistant_item(reply_opening(context, said.dialogue)),
+        *assistant_message(reply_opening(context, said.dialogue)),
     ]
     body: dict[str, NativeValue] = {"model": model.codename, "input": [*items], "stream": True, "store": False}
     if said.system:
