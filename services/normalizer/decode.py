@@ -5,7 +5,7 @@ than declared. Providers send all three, so what fails is read again by the stan
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import UnionType
 from typing import Any, Generic, TypeGuard, TypeVar, get_args, get_origin
 
@@ -30,16 +30,24 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
 
 
-def count(holder: object, key: str) -> int | None:
-    """The whole number under a key, also written as a string; None when there is nothing of the kind."""
-    if not isinstance(holder, dict):
-        return None
-    told: dict[str, Any] = holder  # pyright: ignore[reportUnknownVariableType]
-    value = told.get(key)
-    if type(value) is int:
-        return value if abs(value) <= _MAX_COUNT else None
-    if value is None:
-        return None
+def object_at(holder: dict[str, Any], key: str) -> dict[str, Any]:
+    """The object under a key; an empty one when there is none."""
+    value = holder.get(key)
+    return value if is_object(value) else {}
+
+
+def wholes(values: Iterable[object]) -> list[int | None]:
+    """Each value as a count, which may be written as a string or a float; None where it is nothing of the kind.
+
+    Nearly all are plain numbers or absent, so few need the closer look.
+    """
+    return [
+        value if value is None or (type(value) is int and -_MAX_COUNT <= value <= _MAX_COUNT) else _whole(value)
+        for value in values
+    ]
+
+
+def _whole(value: object) -> int | None:
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS:
         value = int(value)
         return value if value <= _MAX_COUNT else None

@@ -4,7 +4,7 @@ A dialect knows the wire; the assembly (services.normalizer.assembly) knows what
 one of these values.
 """
 
-from typing import Any
+from typing import Any, final
 
 import msgspec
 
@@ -24,12 +24,14 @@ class Served(msgspec.Struct, frozen=True, gc=False):
     provider: str
 
 
+@final
 class TextDelta(msgspec.Struct, frozen=True, gc=False):
     """Visible text; may end or begin with half of a surrogate pair."""
 
     text: str
 
 
+@final
 class ThinkingDelta(msgspec.Struct, frozen=True, gc=False):
     """Reasoning; may end or begin with half of a surrogate pair. `signature` is a piece of the provider's signature."""
 

@@ -56,9 +56,13 @@ class SseParser:
 
     def feed(self, data: bytes) -> list[SseEvent]:
         """Events that these bytes complete, in order."""
-        event = self.single(data)
-        if event is not None:
-            return [event]
+        if self._is_between:
+            event = self.single(data)
+            if event is not None:
+                return [event]
+        elif self._tail and data.find(b"\n") < 0 and data.find(b"\r") < 0:
+            self._grow(data)
+            return []
         out = self._feed(data)
         self._is_between = self._block_is_empty and not (
             self._tail or self._skip_lf or self._data or self._head is not None or self.overflowed
@@ -69,27 +73,26 @@ class SseParser:
         """The event of a read that is one whole block of the usual form and nothing else, as most reads are.
 
         None for any other read, which is left to `feed`. For whoever reads event by event: a third of the time, since
-        nothing is gathered. `splitlines` on bytes ends lines where the standard does.
+        nothing is gathered. `partition` costs half of what `find` does, and of what a look at the first bytes does.
         """
         if not self._is_between or len(data) > self._max:
             return None
-        lines = data.splitlines()
-        size = len(lines)
-        if size == 2:
-            line, blank = lines
-            name = b""
-        elif size == 3:
-            name, line, blank = lines
-            if not name.startswith(b"event: "):
+        line, _, rest = data.partition(b"\n")
+        line, cr, behind = line.partition(b"\r")
+        name = b""
+        if rest != (b"\r\n" if cr else b"\n"):
+            name = line.removeprefix(b"event: ")
+            if name is line or cr:
                 return None
-            name = name[7:]
-        else:
-            return None
-        if blank or data[-1] != _LF or not line.startswith(b"data: "):
+            line, _, rest = rest.partition(b"\n")
+            if rest != b"\n" or line.partition(b"\r")[1]:
+                return None
+        payload = line.removeprefix(b"data: ")
+        if payload is line or behind:
             return None
         self._head = None
         self.events += 1
-        return SseEvent(name, line[6:], self._last_id)
+        return SseEvent(name, payload, self._last_id)
 
     def _feed(self, data: bytes) -> list[SseEvent]:
         if self._head is not None:
@@ -117,11 +120,15 @@ class SseParser:
                 self._take(lines, out)
             self._tail_size = 0
         if rest and not self.overflowed:
-            self._tail.append(rest)
-            self._tail_size += len(rest)
-            if self._data_size + self._tail_size > self._max:
-                self._overflow()
+            self._grow(rest)
         return out
+
+    def _grow(self, piece: bytes) -> None:
+        """Keep a piece of a line that has not ended."""
+        self._tail.append(piece)
+        self._tail_size += len(piece)
+        if self._data_size + self._tail_size > self._max:
+            self._overflow()
 
     def close(self) -> SseEvent | None:
         """The event that the stream's end left without its blank line; it may be cut short."""

@@ -30,7 +30,7 @@ class FinishedCalls(msgspec.Struct, frozen=True):
     unreadable: bool
 
 
-_NO_CALLS = FinishedCalls((), unreadable=False)
+NO_CALLS = FinishedCalls((), unreadable=False)
 
 
 class ToolCalls:
@@ -49,11 +49,14 @@ class ToolCalls:
             call = self._calls[delta.slot] = _Call()
         if delta.arguments:
             call.pieces.append(delta.arguments)
-        call.id = call.id or delta.id
-        call.name = call.name or delta.name
+        if delta.id and not call.id:
+            call.id = delta.id
+        if delta.name and not call.name:
+            call.name = delta.name
         if delta.given is not None:
             call.given = delta.given
-        call.signature = call.signature or delta.signature
+        if delta.signature and not call.signature:
+            call.signature = delta.signature
 
     def finished(self, *, complete: bool) -> FinishedCalls:
         """All calls that have a name.
@@ -61,8 +64,6 @@ class ToolCalls:
         `complete`: the stream had its end mark, so a call without arguments has none. In a broken stream it may have
         lost them, and is marked as truncated.
         """
-        if not self._calls:
-            return _NO_CALLS
         chunks: list[FunctionCallChunk] = []
         unreadable = False
         for position, call in enumerate(self._calls.values()):

@@ -69,8 +69,8 @@ def is_fit(value: Any) -> bool:
         text = orjson.dumps(value)
     except (TypeError, ValueError):
         return False
-    # `in` takes bytes for a number first, which costs more than the search.
-    return text.find(b"null") < 0 and text.count(b"[") + text.count(b"{") <= _MAX_DEPTH
+    # `in` takes bytes for a number first, which costs more than the search. Each level takes two brackets.
+    return text.find(b"null") < 0 and (len(text) <= 2 * _MAX_DEPTH or text.count(b"[") + text.count(b"{") <= _MAX_DEPTH)
 
 
 def _cleaned(value: Any, depth: int) -> Any:

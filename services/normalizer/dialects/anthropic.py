@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from schemas.chunks import FinishReason, ProviderError, Usage
-from services.normalizer.decode import UNREADABLE, PayloadDecoder, count, is_object, merged, word
+from services.normalizer.decode import UNREADABLE, PayloadDecoder, is_object, merged, object_at, wholes, word
 from services.normalizer.dialects.anthropic_blocks import Block, Blocks
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.errors import stream_error
@@ -159,8 +159,15 @@ class Anthropic:
 
 def _report(usage: dict[str, Any]) -> Usage:
     """`input_tokens` has what was written to the cache and read from it, which the provider counts apart."""
-    fresh, given = count(usage, "input_tokens"), count(usage, "output_tokens")
-    written, read = count(usage, "cache_creation_input_tokens"), count(usage, "cache_read_input_tokens")
+    fresh, given, written, read, thought = wholes(
+        (
+            usage.get("input_tokens"),
+            usage.get("output_tokens"),
+            usage.get("cache_creation_input_tokens"),
+            usage.get("cache_read_input_tokens"),
+            object_at(usage, "output_tokens_details").get("thinking_tokens"),
+        )
+    )
     counted = not (fresh is None and written is None and read is None)
     taken = (fresh or 0) + (written or 0) + (read or 0) if counted else None
     return Usage(
@@ -168,7 +175,7 @@ def _report(usage: dict[str, Any]) -> Usage:
         output_tokens=given,
         cached_input_tokens=read,
         cache_write_tokens=written,
-        reasoning_tokens=count(usage.get("output_tokens_details"), "thinking_tokens"),
+        reasoning_tokens=thought,
         total_tokens=None if taken is None or given is None else taken + given,
         raw=usage,
     )

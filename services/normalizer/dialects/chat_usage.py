@@ -3,7 +3,7 @@
 from typing import Any
 
 from schemas.chunks import Usage
-from services.normalizer.decode import count
+from services.normalizer.decode import object_at, wholes
 
 
 def usage_report(usage: dict[str, Any]) -> Usage:
@@ -12,16 +12,27 @@ def usage_report(usage: dict[str, Any]) -> Usage:
     `prompt_cache_hit_tokens` is DeepSeek's, a `cached_tokens` at the top Moonshot's, a `reasoning_tokens` at the top
     Perplexity's.
     """
-    prompt, completion = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
-    cached, thought = count(prompt, "cached_tokens"), count(completion, "reasoning_tokens")
-    if cached is None:
-        cached = count(usage, "prompt_cache_hit_tokens")
+    prompt, completion = object_at(usage, "prompt_tokens_details"), object_at(usage, "completion_tokens_details")
+    asked, answered, total, hit, at_top, cached, written, thought, thought_at_top = wholes(
+        (
+            usage.get("prompt_tokens"),
+            usage.get("completion_tokens"),
+            usage.get("total_tokens"),
+            usage.get("prompt_cache_hit_tokens"),
+            usage.get("cached_tokens"),
+            prompt.get("cached_tokens"),
+            prompt.get("cache_write_tokens"),
+            completion.get("reasoning_tokens"),
+            usage.get("reasoning_tokens"),
+        )
+    )
+    cached = hit if cached is None else cached
     return Usage(
-        input_tokens=count(usage, "prompt_tokens"),
-        output_tokens=count(usage, "completion_tokens"),
-        cached_input_tokens=count(usage, "cached_tokens") if cached is None else cached,
-        cache_write_tokens=count(prompt, "cache_write_tokens"),
-        reasoning_tokens=count(usage, "reasoning_tokens") if thought is None else thought,
-        total_tokens=count(usage, "total_tokens"),
+        input_tokens=asked,
+        output_tokens=answered,
+        cached_input_tokens=at_top if cached is None else cached,
+        cache_write_tokens=written,
+        reasoning_tokens=thought_at_top if thought is None else thought,
+        total_tokens=total,
         raw=usage,
     )

@@ -6,13 +6,12 @@ Parts are read before the finish reason, since text may still follow an early ST
 the body is the end.
 """
 
-import re
 from typing import Any
 
 import msgspec
 
 from schemas.chunks import FinishReason, ProviderError, Usage
-from services.normalizer.decode import UNREADABLE, PayloadDecoder, count, is_object, word
+from services.normalizer.decode import UNREADABLE, PayloadDecoder, wholes, word
 from services.normalizer.dialects.google_parts import Parts
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.errors import stream_error
@@ -71,18 +70,33 @@ class _Candidate(msgspec.Struct, gc=False):
     finish_message: str | None = msgspec.field(name="finishMessage", default=None)
 
 
+class _Usage(msgspec.Struct, gc=False):
+    """The counts, of whatever type they are."""
+
+    prompt: object = msgspec.field(name="promptTokenCount", default=None)
+    tool_use: object = msgspec.field(name="toolUsePromptTokenCount", default=None)
+    written: object = msgspec.field(name="candidatesTokenCount", default=None)
+    thoughts: object = msgspec.field(name="thoughtsTokenCount", default=None)
+    cached: object = msgspec.field(name="cachedContentTokenCount", default=None)
+    total: object = msgspec.field(name="totalTokenCount", default=None)
+
+
 class _Chunk(msgspec.Struct, gc=False):
     candidates: list[_Candidate] | None = None
     model: str | None = msgspec.field(name="modelVersion", default=None)
     response_id: str | None = msgspec.field(name="responseId", default=None)
-    usage: msgspec.Raw = msgspec.field(name="usageMetadata", default=msgspec.Raw())
+    usage: _Usage | None = msgspec.field(name="usageMetadata", default=None)
     feedback: object = msgspec.field(name="promptFeedback", default=None)
     error: object = None
 
 
-_COUNTS = re.compile(rb"TokenCount")
+class _Report(msgspec.Struct):
+    usage: dict[str, Any] | None = msgspec.field(name="usageMetadata", default=None)
+
+
 _CHUNK = PayloadDecoder(_Chunk)
 _STRICT = _CHUNK.strict
+_REPORT = PayloadDecoder(_Report)
 
 
 class Google:
@@ -93,7 +107,8 @@ class Google:
         self._family = family
         self._model = ""
         self._response_id = ""
-        self._usage: msgspec.Raw | None = None
+        self._usage: _Usage | None = None
+        self._report = b""
         self._parts = Parts()
         self._room = MAX_CONTAINERS
 
@@ -110,8 +125,10 @@ class Google:
             self._model = chunk.model or self._model
             self._response_id = self._response_id or chunk.response_id or ""
             out.append(Start(self._model, self._response_id))
-        if chunk.usage:
-            self._keep_usage(chunk.usage)
+        usage = chunk.usage
+        if usage is not None and (usage.prompt is not None or self._is_news(usage)):
+            self._usage = usage
+            self._report = event.data
         if chunk.feedback and (blocked := _blocked(chunk.feedback)) is not None:
             out.append(Failed(blocked))
             return
@@ -129,20 +146,18 @@ class Google:
     def close(self, out: list[Event]) -> None:
         """Append what is complete only now: signed parts, a call that never closed, the usage."""
         self._parts.close(out)
-        report = None if self._usage is None else _report(self._usage)
-        if report is not None:
-            out.append(report)
+        if self._usage is not None:
+            report = _REPORT.decode(self._report)
+            out.append(_told(self._usage, None if report is None else report.usage))
 
     def _has_room(self, data: bytes) -> bool:
         """Whether the objects and lists of an event that is kept may be kept."""
         self._room -= data.count(b"{") + data.count(b"[")
         return self._room >= 0
 
-    def _keep_usage(self, usage: msgspec.Raw) -> None:
-        """Counts are cumulative, so the latest report with a count stands; it is decoded once, at the end."""
-        before = self._usage
-        if before is None or _COUNTS.search(usage) is not None or _COUNTS.search(before) is None:
-            self._usage = usage
+    def _is_news(self, usage: _Usage) -> bool:
+        """Counts are cumulative, so the latest report with a count stands."""
+        return _is_counted(usage) or self._usage is None or not _is_counted(self._usage)
 
 
 def _blocked(feedback: object) -> ProviderError | None:
@@ -166,25 +181,29 @@ def _finish(raw: str, said: str | None) -> Finish:
     return Finish(reason, raw, error)
 
 
-def _report(raw: msgspec.Raw) -> Usage | None:
+def _is_counted(usage: _Usage) -> bool:
+    return not (
+        usage.prompt is None
+        and usage.written is None
+        and usage.total is None
+        and usage.thoughts is None
+        and usage.cached is None
+        and usage.tool_use is None
+    )
+
+
+def _told(usage: _Usage, raw: dict[str, Any] | None) -> Usage:
     """`input_tokens` has what tools put into the prompt, `output_tokens` the thoughts.
 
     A count that stands beside others and is left out is zero: https://protobuf.dev/programming-guides/json (defaults).
     """
-    try:
-        usage: Any = msgspec.json.decode(raw)
-    except UNREADABLE:
-        return None
-    if not is_object(usage):
-        return None
-    prompt, tool_use = count(usage, "promptTokenCount"), count(usage, "toolUsePromptTokenCount")
-    written, thoughts = count(usage, "candidatesTokenCount"), count(usage, "thoughtsTokenCount")
+    prompt, tool_use, written, thoughts, cached, total = wholes(msgspec.structs.astuple(usage))
     counted = not (prompt is None and tool_use is None and written is None and thoughts is None)
     return Usage(
         input_tokens=(prompt or 0) + (tool_use or 0) if counted else None,
         output_tokens=(written or 0) + (thoughts or 0) if counted else None,
-        cached_input_tokens=count(usage, "cachedContentTokenCount"),
+        cached_input_tokens=cached,
         reasoning_tokens=thoughts,
-        total_tokens=count(usage, "totalTokenCount"),
-        raw=usage,
+        total_tokens=total,
+        raw=raw,
     )

@@ -1,6 +1,6 @@
 """The parts of a Google candidate: text, thoughts, calls, tools of the provider, and what must go back signed."""
 
-from typing import Any
+from typing import Any, cast
 
 from schemas.chunks import ServerToolCall
 from services.normalizer.decode import is_array, is_object, word
@@ -29,7 +29,7 @@ class Parts:
             text = part.get("text")
             if isinstance(text, str) and len(part) == 1:
                 if self._plain is None:
-                    self._plain = self._keep(part, text)
+                    self._plain = self._keep(part, [text])
                 else:
                     self._plain.append(text)
                 if text:
@@ -52,12 +52,14 @@ class Parts:
             )
 
     def _read_other(self, part: dict[str, Any], text: object, out: list[Event]) -> None:
-        signature = ""
-        if "thoughtSignature" in part or "thought_signature" in part:
-            signature = word(part, "thoughtSignature") or word(part, "thought_signature")
-        call: Any = part.get("functionCall", part.get("function_call"))
-        if is_object(call):
-            self._read_call(call, part, signature, out)
+        signature: Any = part.get("thoughtSignature", "")
+        if not (signature and isinstance(signature, str)):
+            signature = word(part, "thought_signature")
+        call: Any = part.get("functionCall")
+        if call is None:
+            call = part.get("function_call")
+        if isinstance(call, dict):
+            self._read_call(cast("dict[str, Any]", call), part, signature, out)
             return
         if isinstance(text, str):
             self._grow(part, text)
@@ -68,7 +70,7 @@ class Parts:
             if text:
                 out.append(TextDelta(text))
         elif part:
-            self._keep(part)
+            self._keep(part, [])
             for name, tool in _RUN.items():
                 if is_object(ran := part.get(name)):
                     out.append(_server_tool(name, tool, ran))
@@ -86,7 +88,7 @@ class Parts:
             kept: dict[str, Any] = {"functionCall": named}
             if signature:
                 kept["thoughtSignature"] = signature
-            self._keep(kept)
+            self._keep(kept, [])
             text = given if isinstance(given, str) else ""
             if call.get("willContinue") is not True and "partialArgs" not in call:
                 named["args"] = whole = given if is_object(given) else {}
@@ -117,18 +119,19 @@ class Parts:
 
     def _grow(self, part: dict[str, Any], text: str) -> None:
         """Keep a text that has more than text; unsigned thoughts that follow each other are one part."""
-        last = self._replay[-1] if self._replay else None
-        if last is not None and last[0].keys() == part.keys() == {"text", "thought"}:
-            last[1].append(text)
-        else:
-            self._keep(part, text)
+        if len(part) == 2 and "thought" in part and self._replay:
+            last, pieces = self._replay[-1]
+            if last.keys() == part.keys():
+                pieces.append(text)
+                return
+        self._keep(part, [text])
 
-    def _keep(self, part: dict[str, Any], *text: str) -> list[str]:
+    def _keep(self, part: dict[str, Any], pieces: list[str]) -> list[str]:
         """Keep a part; returns the pieces of its text, to which more may be added."""
-        pieces = [*text]
         self._replay.append((part, pieces))
         self._plain = None
-        self._goes_back = self._goes_back or "thoughtSignature" in part
+        if "thoughtSignature" in part:
+            self._goes_back = True
         return pieces
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from schemas.chunks import FinishReason, Usage
-from services.normalizer.decode import UNREADABLE, PayloadDecoder, count, is_array, is_object, word
+from services.normalizer.decode import UNREADABLE, PayloadDecoder, is_array, is_object, object_at, wholes, word
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.dialects.responses_items import Items
 from services.normalizer.errors import event_error, stream_error
@@ -179,13 +179,23 @@ def _text_of(delta: object) -> str:
 
 
 def _report(usage: dict[str, Any]) -> Usage:
-    taken, given = usage.get("input_tokens_details"), usage.get("output_tokens_details")
+    taken = object_at(usage, "input_tokens_details")
+    asked, answered, cached, written, thought, total = wholes(
+        (
+            usage.get("input_tokens"),
+            usage.get("output_tokens"),
+            taken.get("cached_tokens"),
+            taken.get("cache_write_tokens"),
+            object_at(usage, "output_tokens_details").get("reasoning_tokens"),
+            usage.get("total_tokens"),
+        )
+    )
     return Usage(
-        input_tokens=count(usage, "input_tokens"),
-        output_tokens=count(usage, "output_tokens"),
-        cached_input_tokens=count(taken, "cached_tokens"),
-        cache_write_tokens=count(taken, "cache_write_tokens"),
-        reasoning_tokens=count(given, "reasoning_tokens"),
-        total_tokens=count(usage, "total_tokens"),
+        input_tokens=asked,
+        output_tokens=answered,
+        cached_input_tokens=cached,
+        cache_write_tokens=written,
+        reasoning_tokens=thought,
+        total_tokens=total,
         raw=usage,
     )
