@@ -36,13 +36,13 @@ class Wordline:
                 out.append(ThinkingDelta(value))
             case b"say" if isinstance(value, str):
                 out.append(TextDelta(value))
-            case b"call":
-                slot = count(value, "slot")
+            case b"call" if is_object(value):
+                slot = count(value.get("slot"))
                 if slot is not None and slot >= 0:
                     piece = word(value, "arguments")
                     out.append(ToolCallDelta(slot, word(value, "id"), word(value, "name"), piece))
             case b"used" if is_object(value):
-                out.append(Usage(input_tokens=count(value, "in"), output_tokens=count(value, "out"), raw=value))
+                out.append(Usage(input_tokens=count(value.get("in")), output_tokens=count(value.get("out")), raw=value))
             case b"end" if isinstance(value, str):
                 self.finished = True
                 out.append(Finish(_FINISHES.get(value), value))

@@ -36,22 +36,22 @@ def object_at(holder: dict[str, Any], key: str) -> dict[str, Any]:
     return value if is_object(value) else {}
 
 
-def wholes(values: Iterable[object]) -> list[int | None]:
-    """Each value as a count, which may be written as a string or a float; None where it is nothing of the kind.
-
-    Nearly all are plain numbers or absent, so few need the closer look.
-    """
-    return [
-        value if value is None or (type(value) is int and -_MAX_COUNT <= value <= _MAX_COUNT) else _whole(value)
-        for value in values
-    ]
-
-
-def _whole(value: object) -> int | None:
+def count(value: object) -> int | None:
+    """The value as a count, which may be written as a string or a float; None where it is nothing of the kind."""
+    if type(value) is int:
+        return value if -_MAX_COUNT <= value <= _MAX_COUNT else None
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS:
         value = int(value)
         return value if value <= _MAX_COUNT else None
     return int(value) if type(value) is float and value.is_integer() and abs(value) <= _MAX_COUNT else None
+
+
+def counts(values: Iterable[object]) -> list[int | None]:
+    """Each value as a count. Nearly all are plain numbers or absent, so few need the closer look."""
+    return [
+        value if value is None or (type(value) is int and -_MAX_COUNT <= value <= _MAX_COUNT) else count(value)
+        for value in values
+    ]
 
 
 def word(holder: object, key: str) -> str:

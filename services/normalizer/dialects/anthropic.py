@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from schemas.chunks import FinishReason, ProviderError, Usage
-from services.normalizer.decode import UNREADABLE, PayloadDecoder, is_object, merged, object_at, wholes, word
+from services.normalizer.decode import UNREADABLE, PayloadDecoder, counts, is_object, merged, object_at, word
 from services.normalizer.dialects.anthropic_blocks import Block, Blocks
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.errors import stream_error
@@ -159,7 +159,7 @@ class Anthropic:
 
 def _report(usage: dict[str, Any]) -> Usage:
     """`input_tokens` has what was written to the cache and read from it, which the provider counts apart."""
-    fresh, given, written, read, thought = wholes(
+    fresh, given, written, read, thought = counts(
         (
             usage.get("input_tokens"),
             usage.get("output_tokens"),

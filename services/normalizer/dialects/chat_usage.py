@@ -3,7 +3,7 @@
 from typing import Any
 
 from schemas.chunks import Usage
-from services.normalizer.decode import object_at, wholes
+from services.normalizer.decode import counts, object_at
 
 
 def usage_report(usage: dict[str, Any]) -> Usage:
@@ -13,7 +13,7 @@ def usage_report(usage: dict[str, Any]) -> Usage:
     Perplexity's.
     """
     prompt, completion = object_at(usage, "prompt_tokens_details"), object_at(usage, "completion_tokens_details")
-    asked, answered, total, hit, at_top, cached, written, thought, thought_at_top = wholes(
+    asked, answered, total, hit, at_top, cached, written, thought, thought_at_top = counts(
         (
             usage.get("prompt_tokens"),
             usage.get("completion_tokens"),

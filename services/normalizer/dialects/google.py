@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from schemas.chunks import FinishReason, ProviderError, Usage
-from services.normalizer.decode import UNREADABLE, PayloadDecoder, wholes, word
+from services.normalizer.decode import UNREADABLE, PayloadDecoder, counts, word
 from services.normalizer.dialects.google_parts import Parts
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.errors import stream_error
@@ -197,7 +197,7 @@ def _told(usage: _Usage, raw: dict[str, Any] | None) -> Usage:
 
     A count that stands beside others and is left out is zero: https://protobuf.dev/programming-guides/json (defaults).
     """
-    prompt, tool_use, written, thoughts, cached, total = wholes(msgspec.structs.astuple(usage))
+    prompt, tool_use, written, thoughts, cached, total = counts(msgspec.structs.astuple(usage))
     counted = not (prompt is None and tool_use is None and written is None and thoughts is None)
     return Usage(
         input_tokens=(prompt or 0) + (tool_use or 0) if counted else None,

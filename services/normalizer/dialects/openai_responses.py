@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from schemas.chunks import FinishReason, Usage
-from services.normalizer.decode import UNREADABLE, PayloadDecoder, is_array, is_object, object_at, wholes, word
+from services.normalizer.decode import UNREADABLE, PayloadDecoder, counts, is_array, is_object, object_at, word
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.dialects.responses_items import Items
 from services.normalizer.errors import event_error, stream_error
@@ -180,7 +180,7 @@ def _text_of(delta: object) -> str:
 
 def _report(usage: dict[str, Any]) -> Usage:
     taken = object_at(usage, "input_tokens_details")
-    asked, answered, cached, written, thought, total = wholes(
+    asked, answered, cached, written, thought, total = counts(
         (
             usage.get("input_tokens"),
             usage.get("output_tokens"),
