@@ -101,6 +101,15 @@ def test_parts_that_are_not_the_turn_that_was_run_are_not_replayed() -> None:
     assert "id" not in response_turn["parts"][0]["functionResponse"]
 
 
+def test_an_empty_text_goes_back_only_with_its_signature() -> None:
+    call = {"functionCall": {"name": "weather", "args": {"city": "Riga"}}, "thoughtSignature": "c2ln"}
+    signed = {"text": "", "thoughtSignature": "bGFzdA=="}
+    replay = ({"text": "", "thought": True}, call, {"text": ""}, signed)
+    made = build(context(HELLO, function_history=(exchange(CALL, replay=replay, origin=OWN),)), FLASH_3)
+    assert contents(made)[1]["parts"] == [call, signed]
+    assert made.warnings == ()
+
+
 def test_signed_parts_of_vertex_are_not_replayed_to_gemini() -> None:
     replay = ({"functionCall": {"id": "x", "name": "weather", "args": {}}, "thoughtSignature": "c2ln"},)
     at_vertex = Origin(provider="vertex", dialect="google", model="gemini-3-flash-preview")

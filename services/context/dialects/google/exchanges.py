@@ -6,6 +6,8 @@ https://ai.google.dev/gemini-api/docs/thought-signatures
 
 from collections.abc import Sequence
 
+from pydantic import JsonValue
+
 from schemas.chunks import FunctionCall
 from schemas.context import FunctionExchange, FunctionResult
 from services.context.dialects.google.contents import content
@@ -22,7 +24,7 @@ def exchange_contents(history: Sequence[FunctionExchange], habits: Habits, media
     """Two or three contents an exchange, each of which the target can read: see services.context.sanitizing."""
     contents: list[NativeValue] = []
     for index, exchange in enumerate(history):
-        said: list[Part] = [{**part} for part in exchange.replay] or _said_anew(exchange, habits)
+        said: list[Part] = [{**part} for part in exchange.replay if not _is_empty(part)] or _said_anew(exchange, habits)
         contents.append(content("model", said))
         ids = [_id(part) for part in said if "functionCall" in part]
         responses: list[Part] = []
@@ -49,6 +51,11 @@ def _said_anew(exchange: FunctionExchange, habits: Habits) -> list[Part]:
             part["thoughtSignature"] = FOREIGN_SIGNATURE
         parts.append(part)
     return parts
+
+
+def _is_empty(part: dict[str, JsonValue]) -> bool:
+    """Whether it says nothing, as the last text of a stream often does; Vertex refuses an empty text without a signature."""
+    return part.get("text") == "" and "thoughtSignature" not in part
 
 
 def _response(call: FunctionCall, result: FunctionResult | None, call_id: str | None) -> Part:
