@@ -1,7 +1,7 @@
 """What the orchestrator is told of a request, so that it can decide on the next attempt if this one is refused."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from schemas.attempts import MOST_KEYS, AttemptFacts, Chosen, Degradable
 from schemas.chunks import Dialect
@@ -17,6 +17,9 @@ _DEGRADES: Mapping[str, tuple[Degradable, ...]] = {
 
 _LONGEST_KEY = 100
 
+_OF_OPTIONS = "generationConfig"
+"""An object whose own keys are given up one by one: Google's bodies have all options of the generation in it."""
+
 
 def facts_of(
     chosen: Chosen,
@@ -28,7 +31,9 @@ def facts_of(
 ) -> AttemptFacts:
     """The facts of a rendered body before anything is given up; `mandatory` and `added` are those of Rendered."""
     fixed = _STRUCTURE | TOOL_KEYS | frozenset(mandatory)
-    ordered = dict.fromkeys((*(key for key in added if key in body), *body))
+    options = body.get(_OF_OPTIONS)
+    inside = [f"{_OF_OPTIONS}.{key}" for key in cast("dict[str, Any]", options)] if isinstance(options, dict) else []
+    ordered = dict.fromkeys((*(key for key in added if key in body), *body, *inside))
     droppable = [key for key in ordered if key not in fixed and len(key) <= _LONGEST_KEY]
     return AttemptFacts(
         chosen=chosen,

@@ -143,6 +143,17 @@ def test_what_was_set_unasked_is_given_up_first_and_what_the_reply_needs_never()
     assert facts_of(A1, "openai-chat", {f"k{number}": 1 for number in range(99)}).droppable[-1] == "k63"
 
 
+def test_options_of_a_google_body_are_given_up_one_by_one() -> None:
+    body = {
+        "contents": [],
+        "generationConfig": {"topK": 40, "thinkingConfig": {"thinkingLevel": "LOW"}},
+        "safetySettings": [],
+    }
+    facts = facts_of(A1, "google", body, mandatory=("generationConfig",), added=("safetySettings",))
+    assert facts.droppable == ("safetySettings", "generationConfig.topK", "generationConfig.thinkingConfig")
+    assert given_up(body, Rung(without=facts.droppable[1:]))["generationConfig"] == {}
+
+
 def test_a_provider_decides_which_bare_refusals_degrade() -> None:
     def degrades(provider: str, dialect: Any = "openai-chat") -> tuple[str, ...]:
         return facts_of(Chosen(provider=provider, model="m"), dialect, {}).degrades
