@@ -69,6 +69,9 @@ class ChatPlayer:
             self._check_exchange(rest)
         else:
             self._check_told(rest)
+        return self.answering()
+
+    def answering(self) -> bytes:
         return b"".join(self._chunk({"content": piece}) for piece in script.ANSWER) + self._end("stop")
 
     def refusal(self, why: str) -> bytes:

@@ -63,6 +63,9 @@ class ClaudePlayer:
         if not rest:
             return self._calling()
         self._check_exchange(*rest)
+        return self.answering()
+
+    def answering(self) -> bytes:
         return self._message([_block({"type": "text", "text": ""}, _texts(script.ANSWER))], "end_turn")
 
     def refusal(self, why: str) -> bytes:

@@ -12,6 +12,19 @@ from tests.provider.turns.script import ARGS, CLOCK, LOOK
 class Refused(Exception):
     """The provider refuses the request; the text says why, and is its error's message."""
 
+    def __init__(self, why: str, status: int = 400, **headers: str) -> None:
+        super().__init__(why)
+        self.status = status
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+class BrokenOff(Exception):
+    """The connection breaks after these bytes of the stream."""
+
+    def __init__(self, stream: bytes) -> None:
+        super().__init__("the connection breaks")
+        self.stream = stream
+
 
 class Player(Protocol):
     """A provider that knows its part of the turn. It keeps nothing: a request says all, so it tells where the turn is."""
@@ -23,11 +36,15 @@ class Player(Protocol):
     """Headers that a request must have beside the key's."""
 
     def answer(self, body: Any) -> bytes:
-        """The stream that answers the request; raises Refused."""
+        """The stream that answers the request; raises Refused or BrokenOff."""
+        ...
+
+    def answering(self) -> bytes:
+        """The stream of the last answer."""
         ...
 
     def refusal(self, why: str) -> bytes:
-        """The body of a 400 that says why."""
+        """The body of an error that says why."""
         ...
 
 

@@ -47,6 +47,9 @@ class GeminiPlayer:
         if not rest:
             return self._calling()
         self._check_exchange(rest)
+        return self.answering()
+
+    def answering(self) -> bytes:
         return self._stream([[{"text": piece}] for piece in script.ANSWER])
 
     def refusal(self, why: str) -> bytes:

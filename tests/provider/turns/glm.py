@@ -58,6 +58,9 @@ class GlmPlayer:
             thought = [f"<think>{script.THOUGHTS[0]}", f"{script.THOUGHTS[1]}</think>\n"]
             return self._stream([*thought, *script.SAID])
         equal(begin + conversation, _TALK + _EXCHANGE + end, "the conversation")
+        return self.answering()
+
+    def answering(self) -> bytes:
         return self._stream(["<think></think>", *script.ANSWER])
 
     def refusal(self, why: str) -> bytes:

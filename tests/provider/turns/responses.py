@@ -52,6 +52,9 @@ class ResponsesPlayer:
         if not rest:
             return self._stream(self._calling(), "resp_1")
         self._check_exchange(rest)
+        return self.answering()
+
+    def answering(self) -> bytes:
         return self._stream([self._message("msg_2", script.ANSWER)], "resp_2")
 
     def refusal(self, why: str) -> bytes:

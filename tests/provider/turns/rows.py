@@ -64,6 +64,15 @@ def _zai(provider: ProviderName, codename: str, address: str) -> Row:
     return _chat(_target(provider, "openai-chat", codename), player)
 
 
+_QWEN = "qwen/qwen3.5-397b-a17b"
+_NIM = ChatPlayer(
+    "https://integrate.api.nvidia.com/v1/chat/completions",
+    _QWEN,
+    {"chat_template_kwargs": {"enable_thinking": True, "thinking": True}, "reasoning_effort": "high"},
+    takes=frozenset({"stop", "temperature", "max_tokens"}),
+    reasons_in="reasoning_content",
+)
+
 ROWS = {
     # Chat completions count OpenAI's thoughts and never show them.
     "openai-chat": _chat(
@@ -133,16 +142,7 @@ ROWS = {
     "zai": _zai("zai", "zai/glm-5v-turbo", "https://api.z.ai/api/paas/v4"),
     "zaicoding": _zai("zaicoding", "glm-5v-turbo", "https://api.z.ai/api/coding/paas/v4"),
     # None of the models that are seeded for NVIDIA calls tools, but others there do.
-    "nvidia": _chat(
-        _target("nvidia", "openai-chat", "qwen/qwen3.5-397b-a17b", has_tools=True),
-        ChatPlayer(
-            "https://integrate.api.nvidia.com/v1/chat/completions",
-            "qwen/qwen3.5-397b-a17b",
-            {"chat_template_kwargs": {"enable_thinking": True, "thinking": True}, "reasoning_effort": "high"},
-            takes=frozenset({"stop", "temperature", "max_tokens"}),
-            reasons_in="reasoning_content",
-        ),
-    ),
+    "nvidia": _chat(_target("nvidia", "openai-chat", _QWEN, has_tools=True), _NIM),
     # Ollama, with a model that signs its calls as Gemini does.
     "custom": replace(
         _chat(
@@ -163,10 +163,7 @@ ROWS = {
 }
 """The providers whose models call tools."""
 
-NVIDIA_WITHOUT_TOOLS = _chat(
-    _target("nvidia", "openai-chat", "qwen/qwen3.5-397b-a17b"),
-    replace(ROWS["nvidia"].player, calls=False),  # type: ignore[type-var]
-)
+NVIDIA_WITHOUT_TOOLS = _chat(_target("nvidia", "openai-chat", _QWEN), replace(_NIM, calls=False))
 
 NOVELAI = Row(
     _target("novelai", "novelai", "glm-4-6"),

@@ -14,7 +14,7 @@ from schemas.chunks import ProcessedChunk
 from schemas.context import NeutralContext
 from schemas.generations import GenerationRequested
 from schemas.inbox import Author
-from schemas.prompts import ContextRead, ProviderRequest
+from schemas.prompts import ContextRead
 from schemas.raw import RawEnd, RawSlice
 from services.context.habits.table import habits_of
 from services.context.models import Route
@@ -22,11 +22,12 @@ from services.context.prompting import prompt
 from services.normalizer.endings import EndOfFile
 from services.normalizer.reply import Reply
 from services.normalizer.stream import StreamNormalizer
-from tests.provider.turns.demands import Player, Refused, pieces
+from services.sandbox.provider.player import end
+from services.sandbox.provider.script import Eof, Reset
+from tests.provider.turns.demands import BrokenOff, Player, Refused, pieces
 from tests.provider.turns.rows import Row
 
 _READ = ContextRead(messages=("1000",), digest="0" * 64)
-_CREDENTIALS = {"x-api-key": "anthropic", "x-goog-api-key": "google", "google-adc": "vertex", "bearer": "openai"}
 _SECRETS = {"authorization", "x-api-key", "x-goog-api-key"}
 
 
@@ -40,15 +41,18 @@ class Server:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         try:
-            stream = self._answer(request, orjson.loads(await request.read()))
+            stream, ending = self._answer(request, orjson.loads(await request.read())), None
         except Refused as error:
             body = self.player.refusal(str(error))
-            return web.Response(status=400, body=body, content_type="application/json")
+            headers = {"content-type": "application/json", **error.headers}
+            return web.Response(status=error.status, body=body, headers=headers)
+        except BrokenOff as error:
+            stream, ending = error.stream, Reset()
         response = web.StreamResponse(headers={"content-type": "text/event-stream"})
         await response.prepare(request)
         for piece in pieces(stream):
             await response.write(piece)
-        await response.write_eof()
+        await end(request, response, ending or Eof(), lambda: None)
         return response
 
     def _answer(self, request: web.Request, body: Any) -> bytes:
@@ -86,7 +90,8 @@ async def serving(player: Player, key: str) -> AsyncIterator[Server]:
         await runner.cleanup()
 
 
-def generation(number: int) -> GenerationRequested:
+def first_attempt(number: int) -> GenerationRequested:
+    """A generation of which nothing has failed yet."""
     return GenerationRequested(
         channel_id="900",
         guild_id="10",
@@ -98,15 +103,6 @@ def generation(number: int) -> GenerationRequested:
         deadline_ms=600_000,
         attempt=AttemptPlan(),
     )
-
-
-def made_for(row: Row, request: GenerationRequested, context: NeutralContext) -> ProviderRequest:
-    """The prompt, as the context worker makes it."""
-    placement = habits_of(row.target).placement
-    chosen = Chosen(
-        provider=row.asked_as, model=row.target.model.codename, credential=_CREDENTIALS.get(placement, "openai")
-    )
-    return prompt(request, context, Route(chosen, row.target, placement, context.options), _READ)
 
 
 @dataclass(frozen=True)
@@ -129,22 +125,36 @@ class Stage:
     async def ask(self, context: NeutralContext) -> Heard:
         """The next call of the turn, from the context to the chunks of the reply."""
         self.generations += 1
-        made = made_for(self.row, generation(self.generations), context)
+        target = self.row.target
+        chosen = Chosen(provider=self.row.asked_as, model=target.model.codename, credential=self.credential)
+        await self.send(first_attempt(self.generations), context, chosen)
+        return self._heard()
+
+    async def send(self, request: GenerationRequested, context: NeutralContext, chosen: Chosen) -> None:
+        """Make the prompt as the context worker does, and call the server in the place of the provider's own address."""
+        target = self.row.target
+        made = prompt(request, context, Route(chosen, target, habits_of(target).placement, context.options), _READ)
         assert made.url == self.row.player.url
         address = urlsplit(made.url)
         here = made.url.replace(f"{address.scheme}://{address.netloc}", self.server.url, 1)
         await self.bench.run(made.model_copy(update={"url": here}))
-        return self._heard()
+
+    def recorded(self, generation: int) -> list[tuple[RawSlice | RawEnd, bytes]]:
+        """What stands in `raw` of a generation."""
+        return [(raw, data) for _, raw, data in self.bench.raw() if raw.origin.generation == generation]
+
+    @property
+    def credential(self) -> str:
+        names = {"x-api-key": "anthropic", "x-goog-api-key": "google", "google-adc": "vertex"}
+        return names.get(habits_of(self.row.target).placement, "openai")
 
     def _heard(self) -> Heard:
         """The recorded bytes through the normalizer, cut at odd places once more."""
-        mine = [
-            (raw, data) for _, raw, data in self.bench.raw() if raw.origin.generation == self.generations
-        ]  # fmt: skip
+        mine = self.recorded(self.generations)
         slices = [(raw, data) for raw, data in mine if isinstance(raw, RawSlice)]
-        (end,) = [raw for raw, _ in mine if isinstance(raw, RawEnd)]
+        (ended,) = [raw for raw, _ in mine if isinstance(raw, RawEnd)]
         body = b"".join(data for _, data in slices)
-        assert (end.ending, end.http_status) == ("eof", 200), body.decode()
+        assert (ended.ending, ended.http_status) == ("eof", 200), body.decode()
         first, _ = slices[0]
         normalizer = StreamNormalizer(
             first.origin.dialect,
