@@ -29,6 +29,10 @@ class Fussy:
         return self.plain.url
 
     @property
+    def continued_url(self) -> str | None:
+        return self.plain.continued_url
+
+    @property
     def key_header(self) -> str:
         return self.plain.key_header
 
@@ -43,8 +47,8 @@ class Fussy:
             raise refused
         return self.plain.answering()
 
-    def answering(self) -> bytes:
-        return self.plain.answering()
+    def answering(self, *, rest: bool = False) -> bytes:
+        return self.plain.answering(rest=rest)
 
     def refusal(self, why: str) -> bytes:
         return self.plain.refusal(why)

@@ -34,7 +34,8 @@ class ChatPlayer:
 
     `most_stops`: how many stop strings there may be. `sees`, `calls`: whether the model takes pictures and tools.
     `reasons_in`: where thoughts stand in the stream, and where they must come back; None: they are not shown. `signs`: calls
-    bear Gemini's signatures. `usage_apart`: usage comes in a chunk of its own.
+    bear Gemini's signatures. `usage_apart`: usage comes in a chunk of its own. `marks`: the turn that is
+    gone on with is marked.
     """
 
     url: str
@@ -48,6 +49,8 @@ class ChatPlayer:
     reasons_in: Literal["reasoning_content", "reasoning_details"] | None = None
     signs: bool = False
     usage_apart: bool = True
+    marks: bool = False
+    continued_url: str | None = None
     key_header: str = "authorization"
 
     def answer(self, body: Any) -> bytes:
@@ -65,14 +68,19 @@ class ChatPlayer:
         self._check_shown(asked, script.QUESTION, script.USERS_PICTURE, script.UNSEEN, "messages[3]")
         if not rest:
             return self._begun() + (self._calling() if self.calls else self._end("stop"))
-        if self.calls:
-            self._check_exchange(rest)
-        else:
+        if not self.calls:
             self._check_told(rest)
-        return self.answering()
+            return self.answering()
+        begun = rest[4:]
+        self._check_exchange(rest[:4])
+        if begun:
+            mark = {"prefix": True} if self.marks else {}
+            equal(begun, [{"role": "assistant", "content": script.BEGUN, **mark}], "what had come already")
+        return self.answering(rest=bool(begun))
 
-    def answering(self) -> bytes:
-        return b"".join(self._chunk({"content": piece}) for piece in script.ANSWER) + self._end("stop")
+    def answering(self, *, rest: bool = False) -> bytes:
+        said = [script.REST] if rest else script.ANSWER
+        return b"".join(self._chunk({"content": piece}) for piece in said) + self._end("stop")
 
     def refusal(self, why: str) -> bytes:
         error = {"message": why, "type": "invalid_request_error", "param": None, "code": None}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from services.context.notices import CONTINUE
 from tests.provider.turns import script
 from tests.provider.turns.demands import demand, equal, keys, parameters, picture, sse, stops
 
@@ -29,6 +30,7 @@ class ClaudePlayer:
     model: str
     headers: Mapping[str, str] = field(default_factory=lambda: {"anthropic-version": "2023-06-01"})
     key_header: str = "x-api-key"
+    continued_url: str | None = None
 
     def answer(self, body: Any) -> bytes:
         wanted: dict[str, Any] = {
@@ -62,11 +64,17 @@ class ClaudePlayer:
         self._check_picture(shown, script.USERS_PICTURE)
         if not rest:
             return self._calling()
-        self._check_exchange(*rest)
-        return self.answering()
+        begun = rest[2:]
+        self._check_exchange(*rest[:2])
+        if begun:
+            # This model takes no prefill, so it is asked to go on; an assistant's text ends without blanks.
+            words = ({"type": "text", "text": text} for text in (script.BEGUN.rstrip(), CONTINUE))
+            equal(begun, [[one] for one in words], "what had come already")
+        return self.answering(rest=bool(begun))
 
-    def answering(self) -> bytes:
-        return self._message([_block({"type": "text", "text": ""}, _texts(script.ANSWER))], "end_turn")
+    def answering(self, *, rest: bool = False) -> bytes:
+        said = [script.REST] if rest else script.ANSWER
+        return self._message([_block({"type": "text", "text": ""}, _texts(said))], "end_turn")
 
     def refusal(self, why: str) -> bytes:
         return json.dumps({"type": "error", "error": {"type": "invalid_request_error", "message": why}}).encode()

@@ -31,6 +31,8 @@ class Player(Protocol):
 
     url: str
     """The whole address that a request must be made for."""
+    continued_url: str | None
+    """Where a reply that has begun is gone on with, if elsewhere."""
     key_header: str
     headers: Mapping[str, str]
     """Headers that a request must have beside the key's."""
@@ -39,8 +41,8 @@ class Player(Protocol):
         """The stream that answers the request; raises Refused or BrokenOff."""
         ...
 
-    def answering(self) -> bytes:
-        """The stream of the last answer."""
+    def answering(self, *, rest: bool = False) -> bytes:
+        """The stream of the last answer, or of its `rest` after what had come before the connection broke."""
         ...
 
     def refusal(self, why: str) -> bytes:

@@ -31,6 +31,7 @@ class GeminiPlayer:
     url: str
     key_header: str
     gives_ids: bool = False
+    continued_url: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def answer(self, body: Any) -> bytes:
@@ -46,11 +47,14 @@ class GeminiPlayer:
         self._check_shown(asked, script.QUESTION, script.USERS_PICTURE, "contents[2]")
         if not rest:
             return self._calling()
-        self._check_exchange(rest)
-        return self.answering()
+        begun = rest[3:]
+        self._check_exchange(rest[:3])
+        if begun:
+            equal(begun, [{"role": "model", "parts": [{"text": script.BEGUN}]}], "what had come already")
+        return self.answering(rest=bool(begun))
 
-    def answering(self) -> bytes:
-        return self._stream([[{"text": piece}] for piece in script.ANSWER])
+    def answering(self, *, rest: bool = False) -> bytes:
+        return self._stream([[{"text": piece}] for piece in ([script.REST] if rest else script.ANSWER)])
 
     def refusal(self, why: str) -> bytes:
         return json.dumps({"error": {"code": 400, "message": why, "status": "INVALID_ARGUMENT"}}).encode()

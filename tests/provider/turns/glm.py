@@ -12,9 +12,14 @@ from typing import Any
 from tests.provider.turns import script
 from tests.provider.turns.demands import demand, equal, keys, sse
 
-_TALK = (
-    f"<|user|>\nAda: hello\n<|assistant|>\n<think></think>\nHello, Ada.\n<|user|>\n{script.QUESTION}\n{script.UNSEEN}"
-)
+
+def _talk(directive: str = "") -> str:
+    """The dialogue; a directive stands behind each user's words."""
+    question = f"{script.QUESTION}\n{script.UNSEEN}{directive}"
+    hello = f"Ada: hello{directive}\n<|assistant|>\n<think></think>\nHello, Ada."
+    return f"<|user|>\n{hello}\n<|user|>\n{question}"
+
+
 _CALLS = """<tool_call>look
 <arg_key>what</arg_key>
 <arg_value>the café
@@ -42,6 +47,7 @@ class GlmPlayer:
     url: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     key_header: str = "authorization"
+    continued_url: str | None = None
 
     def answer(self, body: Any) -> bytes:
         sampling = {"temperature", "top_p", "top_k", "presence_penalty"}
@@ -54,14 +60,19 @@ class GlmPlayer:
             declared = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
             demand(json.dumps(declared, separators=(",", ":")) in head, f"{tool.name} is not on offer")
         end = "\n<|assistant|>"
-        if begin + conversation == _TALK + end:
+        if begin + conversation == _talk() + end:
             thought = [f"<think>{script.THOUGHTS[0]}", f"{script.THOUGHTS[1]}</think>\n"]
             return self._stream([*thought, *script.SAID])
-        equal(begin + conversation, _TALK + _EXCHANGE + end, "the conversation")
+        if conversation.endswith(script.BEGUN):
+            # A reply that has begun is not thought about again.
+            begun = f"{end}\n<think></think>\n{script.BEGUN}"
+            equal(begin + conversation, _talk("/nothink") + _EXCHANGE + begun, "the conversation")
+            return self.answering(rest=True)
+        equal(begin + conversation, _talk() + _EXCHANGE + end, "the conversation")
         return self.answering()
 
-    def answering(self) -> bytes:
-        return self._stream(["<think></think>", *script.ANSWER])
+    def answering(self, *, rest: bool = False) -> bytes:
+        return self._stream([script.REST] if rest else ["<think></think>", *script.ANSWER])
 
     def refusal(self, why: str) -> bytes:
         return json.dumps({"statusCode": 400, "message": why}).encode()

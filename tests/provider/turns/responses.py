@@ -28,6 +28,7 @@ class ResponsesPlayer:
     model: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     key_header: str = "authorization"
+    continued_url: str | None = None
 
     def answer(self, body: Any) -> bytes:
         wanted: dict[str, Any] = {
@@ -51,11 +52,14 @@ class ResponsesPlayer:
         self._check_shown(asked, script.QUESTION, script.USERS_PICTURE, "input[2]")
         if not rest:
             return self._stream(self._calling(), "resp_1")
-        self._check_exchange(rest)
-        return self.answering()
+        begun = rest[7:]
+        self._check_exchange(rest[:7])
+        if begun:
+            equal(begun, [{"role": "assistant", "content": script.BEGUN}], "what had come already")
+        return self.answering(rest=bool(begun))
 
-    def answering(self) -> bytes:
-        return self._stream([self._message("msg_2", script.ANSWER)], "resp_2")
+    def answering(self, *, rest: bool = False) -> bytes:
+        return self._stream([self._message("msg_2", [script.REST] if rest else script.ANSWER)], "resp_2")
 
     def refusal(self, why: str) -> bytes:
         error = {"message": why, "type": "invalid_request_error", "param": None, "code": None}

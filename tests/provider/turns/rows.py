@@ -58,6 +58,7 @@ def _zai(provider: ProviderName, codename: str, address: str) -> Row:
         asks,
         takes=frozenset({"stop", "max_tokens"}),
         most_stops=1,
+        marks=True,
         reasons_in="reasoning_content",
         usage_apart=False,
     )
@@ -137,6 +138,8 @@ ROWS = {
             sees=False,
             reasons_in="reasoning_content",
             usage_apart=False,
+            marks=True,
+            continued_url="https://api.deepseek.com/beta/chat/completions",
         ),
     ),
     "zai": _zai("zai", "zai/glm-5v-turbo", "https://api.z.ai/api/paas/v4"),

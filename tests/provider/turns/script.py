@@ -35,6 +35,8 @@ SEEN = {"seen": "a cat 猫"}
 TIME = {"time": "noon"}
 SIGNATURE = "Ev4BCkYIBxgCKkC+/sig=="
 
+BEGUN, REST = ANSWER
+"""An answer that broke off, and how it goes on."""
 THOUGHT, TEXT, REPLY = "".join(THOUGHTS), "".join(SAID), "".join(ANSWER)
 
 LOOK = ToolDeclaration(

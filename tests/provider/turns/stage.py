@@ -74,8 +74,7 @@ async def serving(player: Player, key: str) -> AsyncIterator[Server]:
     app = web.Application()
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        address = urlsplit(player.url)
-        if request.path_qs != (f"{address.path}?{address.query}" if address.query else address.path):
+        if request.path_qs not in {_path(url) for url in (player.url, player.continued_url) if url is not None}:
             return web.Response(status=404, body=player.refusal(f"nothing is at {request.path_qs}"))
         return await server.handle(request)
 
@@ -88,6 +87,11 @@ async def serving(player: Player, key: str) -> AsyncIterator[Server]:
         yield server
     finally:
         await runner.cleanup()
+
+
+def _path(url: str) -> str:
+    address = urlsplit(url)
+    return f"{address.path}?{address.query}" if address.query else address.path
 
 
 def first_attempt(number: int) -> GenerationRequested:
@@ -134,7 +138,8 @@ class Stage:
         """Make the prompt as the context worker does, and call the server in the place of the provider's own address."""
         target = self.row.target
         made = prompt(request, context, Route(chosen, target, habits_of(target).placement, context.options), _READ)
-        assert made.url == self.row.player.url
+        player = self.row.player
+        assert made.url == ((player.continued_url if context.current_turn_model_parts else None) or player.url)
         address = urlsplit(made.url)
         here = made.url.replace(f"{address.scheme}://{address.netloc}", self.server.url, 1)
         await self.bench.run(made.model_copy(update={"url": here}))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from schemas.chunks import FunctionCall
-from schemas.context import FunctionExchange, Origin
+from schemas.context import FunctionExchange, Origin, TextPart
 from schemas.exchanges import exchange_of
 from services.context.render import render
 from tests.provider.turns import script
@@ -39,6 +39,21 @@ async def test_a_turn_with_pictures_thoughts_and_tools_goes_there_and_back(
         assert (usage.input_tokens, usage.output_tokens) == (90, 30)
 
 
+@pytest.mark.parametrize("name", ROWS)
+async def test_a_reply_to_tools_that_broke_off_is_gone_on_with_after_what_had_come(
+    name: str, stage_of: Any, pictures: Any
+) -> None:
+    row = ROWS[name]
+    stage = await stage_of(row)
+    context = asked(pictures.users)
+    first = await stage.ask(context)
+    ids = {call.name: call.id for call in first.reply.calls}
+    told = exchange_of(first.chunks, results(ids, pictures.tools), row.origin)
+    come = {"function_history": (told,), "current_turn_model_parts": (TextPart(text=script.BEGUN),)}
+    last = await stage.ask(context.model_copy(update=come))
+    assert (last.reply.text, last.reply.error) == (script.REST, None)
+
+
 def elsewhere(pictures: Any) -> FunctionExchange:
     """An exchange with the provider that was asked before this one, and with its thoughts."""
     ids = {"look": "toolu_1", "clock": "toolu_2"}
@@ -70,6 +85,13 @@ async def test_a_provider_without_tools_of_its_own_is_told_of_the_calls_in_text(
     second = await stage.ask(context.model_copy(update={"function_history": (elsewhere(pictures),)}))
     assert (second.reply.text, second.reply.error) == (script.REPLY, None)
     assert (second.reply.usage is not None) == row.counts
+
+
+async def test_glm_goes_on_after_what_had_come_without_thinking_anew(stage_of: Any, pictures: Any) -> None:
+    stage = await stage_of(NOVELAI)
+    come = {"function_history": (elsewhere(pictures),), "current_turn_model_parts": (TextPart(text=script.BEGUN),)}
+    last = await stage.ask(asked(pictures.users).model_copy(update=come))
+    assert (last.reply.text, last.reply.error) == (script.REST, None)
 
 
 @pytest.mark.parametrize(
