@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue, StringConstraints
 
 from schemas.base import Model
 from schemas.chunks import Dialect, FunctionCall
+from schemas.sampling import SamplingParameter, ThinkingLevel
 
 ContextRole = Literal["system", "user", "model"]
 
@@ -34,12 +35,6 @@ ContextTag = Literal[
     "context_note_injection",
 ]
 """What an item is for; it decides whether a user's item is told as system text."""
-
-ThinkingLevel = Literal["auto", "none", "low", "medium", "high"]
-
-SamplingParameter = Literal[
-    "temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty", "repetition_penalty", "min_p"
-]
 
 Medium = Literal["image", "video"]
 

@@ -132,11 +132,16 @@ async def remove_provider(session: AsyncSession, owner: Owner, provider: str) ->
         )
 
 
+def not_set_up(provider: str) -> NoSuchRow:
+    """The error for a provider that the owner has not set up."""
+    return NoSuchRow(f"{provider[:80]} is not set up there", remedy="Set it up first: `odradek provider add`.")
+
+
 async def _require_usable(session: AsyncSession, server: Server, llm: Llm) -> None:
     await _require_own(session, server, llm)
     saved = select(SavedProviderConfig.id).filter_by(server_id=server.id, provider=llm.provider)
     if await session.scalar(saved) is None:
-        raise _not_set_up(llm.provider)
+        raise not_set_up(llm.provider)
 
 
 async def _require_own(session: AsyncSession, owner: Owner, llm: Llm) -> None:
@@ -152,12 +157,8 @@ async def _personal_config(session: AsyncSession, user: str, provider: str) -> U
     where = (UserSavedProviderConfig.user_id == user) & (UserSavedProviderConfig.provider == provider)
     config = await session.scalar(select(UserSavedProviderConfig).where(where).with_for_update())
     if config is None:
-        raise _not_set_up(provider)
+        raise not_set_up(provider)
     return config
-
-
-def _not_set_up(provider: str) -> NoSuchRow:
-    return NoSuchRow(f"{provider[:80]} is not set up there", remedy="Set it up first: `odradek provider add`.")
 
 
 async def _lock(session: AsyncSession, owner: Owner) -> None:

@@ -1,14 +1,26 @@
 """`odradek model`: which models there are, which one answers, and which ones are tried after it."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from schemas.sampling import ThinkingLevel
+from services.catalog.parameters import RANGES, Number
 from services.cli.catalog_options import ServerId, UserId
 from services.cli.options import Json
 
+Provider = Annotated[str, typer.Argument(metavar="PROVIDER", help="Its name, an alias, or an endpoint's custom:N.")]
+
+
+def _number(name: Number, text: str) -> Any:
+    """The option that sets the number. The catalog holds its range, whose complaint shows the number too."""
+    return typer.Option(help=f"{text} {RANGES[name].least} to {RANGES[name].most}.", metavar="N")
+
+
 app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="List models, choose one, and set the fallback chain."
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="List models, choose one, and set how they answer.",
 )
 
 
@@ -33,7 +45,7 @@ def show(
 
 @app.command("set")
 def choose(
-    provider: Annotated[str, typer.Argument(metavar="PROVIDER", help="Its name, an alias, or an endpoint's custom:N.")],
+    provider: Provider,
     codename: Annotated[str, typer.Argument(metavar="CODENAME", help="As `odradek model list` shows it.")],
     server: ServerId = None,
     user: UserId = None,
@@ -93,3 +105,67 @@ def fallback(
     from services.cli import model_commands
 
     model_commands.fallback(models or [], server=server, user=user)
+
+
+@app.command()
+def parameters(
+    provider: Provider,
+    server: ServerId = None,
+    user: UserId = None,
+    temperature: Annotated[float | None, _number("temperature", "How much chance there is in a reply,")] = None,
+    top_p: Annotated[float | None, _number("top_p", "The share of the likeliest tokens to choose from,")] = None,
+    top_k: Annotated[
+        int | None, _number("top_k", "How many of the likeliest tokens to choose from, 0 for all:")
+    ] = None,
+    frequency_penalty: Annotated[
+        float | None, _number("frequency_penalty", "How much less likely tokens become each time they are said,")
+    ] = None,
+    presence_penalty: Annotated[
+        float | None, _number("presence_penalty", "How much less likely tokens become once they are said,")
+    ] = None,
+    min_p: Annotated[float | None, _number("min_p", "How likely a token must be beside the likeliest one,")] = None,
+    max_output_tokens: Annotated[int | None, _number("max_output_tokens", "The longest reply in tokens,")] = None,
+    thinking_level: Annotated[ThinkingLevel | None, typer.Option(help="How much the model thinks first.")] = None,
+    disable: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Never send this one; may be repeated.")
+    ] = None,
+    enable: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Send it again; may be repeated.")] = None,
+    reset: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Set this one no more, or `all` of them; may be repeated."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Set how the models of a provider sample and think. What is not given stays; no option shows what is set.
+
+    What is not set is as the workers' settings say, or else as the provider does it. Names have underscores: top_p.
+
+    \b
+    Examples:
+      odradek model parameters anthropic --server 123
+      odradek model parameters anthropic --server 123 --temperature 0.7 --thinking-level low
+      odradek model parameters custom:7 --user 456 --disable repetition_penalty --reset top_p
+      odradek model parameters anthropic --server 123 --reset all
+    """
+    from services.cli import parameter_commands
+
+    numbers: dict[Number, float | None] = {
+        "temperature": temperature,
+        "top_p": top_p,
+        "top_k": top_k,
+        "frequency_penalty": frequency_penalty,
+        "presence_penalty": presence_penalty,
+        "min_p": min_p,
+        "max_output_tokens": max_output_tokens,
+    }
+    parameter_commands.parameters(
+        provider,
+        server=server,
+        user=user,
+        numbers={name: value for name, value in numbers.items() if value is not None},
+        thinking_level=thinking_level,
+        disable=disable or (),
+        enable=enable or (),
+        reset=reset or (),
+        as_json=as_json,
+    )

@@ -1,68 +1,16 @@
 """Setting up providers, models and endpoints as an operator does it; keys go in unseen and never come out."""
 
 import asyncio
-import io
 import json
-import logging
-import os
 import sqlite3
-import sys
-from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
 from aiohttp import web
 
-from services.cli.main import main
-
-KEY = "sk-very-secret-0123456789"
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """How a command ended and what it wrote."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-Command = Callable[..., Done]
-
-
-@pytest.fixture
-def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Command]:
-    """Runs a command on a catalog of the test's own: ``command("provider", "list", "--server", "1", stdin=KEY)``.
-
-    In this process, since starting one for each of the many commands would be most of the test's time.
-    """
-    for name in os.environ:
-        if name.startswith("ODRADEK_"):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("ODRADEK_DATABASE_URL", f"sqlite:///{tmp_path}/catalog.db")
-    monkeypatch.setenv("ODRADEK_CRYPTO_SECRET_V1", "0123456789abcdef" * 2)
-    root = logging.getLogger()
-    handlers, level = root.handlers, root.level
-
-    def run(*arguments: str, stdin: str | bytes = "", **variables: str) -> Done:
-        with pytest.MonkeyPatch.context() as patch:
-            for name, value in variables.items():
-                patch.setenv(name, value)
-            patch.setattr(sys, "argv", ["odradek", *arguments])
-            piped = stdin.encode() if isinstance(stdin, str) else stdin
-            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(piped), encoding="utf-8"))
-            with pytest.raises(SystemExit) as ended:
-                main()
-        out, err = capsys.readouterr()
-        assert KEY not in out + err
-        return Done(int(ended.value.code or 0), out, err)
-
-    yield run
-    root.handlers, root.level = handlers, level
-    structlog.reset_defaults()
+from tests.cli.conftest import KEY, Command, Done
 
 
 def test_a_provider_is_set_up_listed_and_removed(command: Command, tmp_path: Path) -> None:

@@ -1,0 +1,49 @@
+"""What servers and people have set of how models generate, in the database: parameters, a provider each.
+
+A change reads what is there, locked, and writes it anew, so two processes that change at once lose nothing.
+"""
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from services.catalog.choices import not_set_up
+from services.catalog.owners import Owner, Person, Server
+from services.catalog.parameters import Changes, changed
+from services.catalog.tables import SavedProviderConfig, UserSavedProviderConfig
+
+
+async def parameters_of(session: AsyncSession, owner: Owner, provider: str) -> Mapping[str, object]:
+    """What the owner has set for the provider, by name. Raises NoSuchRow where the provider is not set up."""
+    return (await _saved(session, owner, provider)).options
+
+
+async def change_parameters(
+    session: AsyncSession, owner: Owner, provider: str, changes: Changes
+) -> Mapping[str, object]:
+    """Change what the owner has set for the provider; returns all that is set then.
+
+    Raises NoSuchRow where the provider is not set up, Refused for a number that is out of its range.
+    """
+    row = await _saved(session, owner, provider)
+    row.options = changed(row.options, changes)
+    await session.flush()
+    return row.options
+
+
+async def _saved(session: AsyncSession, owner: Owner, provider: str) -> SavedProviderConfig | UserSavedProviderConfig:
+    """The provider's configuration, locked until the transaction ends."""
+    match owner:
+        case Server(id=server):
+            mine = select(SavedProviderConfig).filter_by(server_id=server, provider=provider)
+            row = await session.scalar(mine.with_for_update())
+        case Person(id=user):
+            own = select(UserSavedProviderConfig).filter_by(user_id=user, provider=provider)
+            row = await session.scalar(own.with_for_update())
+        case _:
+            assert_never(owner)
+    if row is None:
+        raise not_set_up(provider)
+    return row
