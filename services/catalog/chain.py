@@ -210,9 +210,7 @@ def _attempt(link: _Link, reference: CredentialReference | None, server: ServerS
         target = replace(target, base_url=link.saved.base_url)
     if server is not None and server.verbatim_tools:
         target = replace(target, model=replace(target.model, verbatim_tool_calling=True))
-    options = link.saved.options
-    if server is not None and not server.tools_enabled:
-        options = options.model_copy(update={"tools_enabled": False})
+    options = link.saved.options if server is None else link.saved.options.model_copy(update=_of_all_models(server))
     chosen = Chosen(
         provider=link.model.provider,
         model=target.model.codename,
@@ -220,6 +218,18 @@ def _attempt(link: _Link, reference: CredentialReference | None, server: ServerS
         source=link.source,
     )
     return Attempt(chosen, target, reference, options, link.slot, link.number)
+
+
+def _of_all_models(server: ServerSide) -> dict[str, object]:
+    """The options that a server has for whatever model answers there; what it leaves open is not among them."""
+    options: dict[str, object] = {}
+    if not server.tools_enabled:
+        options["tools_enabled"] = False
+    if server.stop_strings:
+        options["stop_strings"] = server.stop_strings
+    if server.stops_speaker:
+        options["speaker_stop"] = True
+    return options
 
 
 def _skipped(link: _Link) -> Skipped:

@@ -35,7 +35,7 @@ _MARKS: dict[str, Mark] = {mark: mark for mark in COOLDOWN_MS}
 async def server_side(session: AsyncSession, keyring: Keyring, turn: Turn) -> ServerSide:
     """The turn's server, with its pools locked; the turn must have one."""
     server = turn.server or ""
-    config = await session.get(ServerConfig, server) or ServerConfig(**SWITCHES)
+    config = await session.get(ServerConfig, server) or ServerConfig(**SWITCHES, llm_stop_strings=[])
     channel = await session.get(ChannelOverride, (server, turn.channel))
     persona = None if turn.persona is None else await session.get(PersonaOverride, (server, turn.persona))
     saved = await session.scalars(select(SavedProviderConfig).where(SavedProviderConfig.server_id == server))
@@ -51,6 +51,8 @@ async def server_side(session: AsyncSession, keyring: Keyring, turn: Turn) -> Se
         randomizes=config.model_randomizer_enabled,
         tools_enabled=config.tool_use_enabled,
         verbatim_tools=config.verbatim_tool_calling,
+        stop_strings=tuple(config.llm_stop_strings),
+        stops_speaker=config.llm_stop_speaker_pattern_enabled,
     )
 
 

@@ -45,6 +45,8 @@ class ServerSide:
     randomizes: bool = False
     tools_enabled: bool = True
     verbatim_tools: bool = False
+    stop_strings: tuple[str, ...] = ()
+    stops_speaker: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ class CustomEndpoint(Table):
 
 
 class ServerConfig(Table):
-    """What a Discord server has chosen. `llm_id` is its model; `verbatim_tool_calling` holds for every model of it."""
+    """What a Discord server has chosen. `llm_id` is its model; all else holds for every model that answers there."""
 
     __tablename__ = "server_configs"
 
@@ -126,6 +126,8 @@ class ServerConfig(Table):
     model_randomizer_enabled: _Flag = _off()
     tool_use_enabled: _Flag = _on()
     verbatim_tool_calling: _Flag = _off()
+    llm_stop_strings: Mapped[list[str]] = mapped_column(JSON, default=list, server_default=text("'[]'"))
+    llm_stop_speaker_pattern_enabled: _Flag = _off()
 
 
 SWITCHES = {
@@ -134,6 +136,7 @@ SWITCHES = {
     "model_randomizer_enabled": False,
     "tool_use_enabled": True,
     "verbatim_tool_calling": False,
+    "llm_stop_speaker_pattern_enabled": False,
 }
 """A server's switches as they are until somebody turns one."""
 

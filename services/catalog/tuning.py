@@ -1,18 +1,20 @@
-"""What servers and people have set of how models generate, in the database: parameters, a provider each.
+"""What servers and people have set of how models generate, in the database: parameters, and a server's stop strings.
 
 A change reads what is there, locked, and writes it anew, so two processes that change at once lose nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from services.catalog.choices import not_set_up
+from services.catalog.database import insert_into
 from services.catalog.owners import Owner, Person, Server
 from services.catalog.parameters import Changes, changed
-from services.catalog.tables import SavedProviderConfig, UserSavedProviderConfig
+from services.catalog.stop_strings import added, removed
+from services.catalog.tables import SavedProviderConfig, ServerConfig, UserSavedProviderConfig
 
 
 async def parameters_of(session: AsyncSession, owner: Owner, provider: str) -> Mapping[str, object]:
@@ -31,6 +33,26 @@ async def change_parameters(
     row.options = changed(row.options, changes)
     await session.flush()
     return row.options
+
+
+async def stop_strings_of(session: AsyncSession, server: Server) -> list[str]:
+    """The server's stop strings in their order, which is that in which they were added."""
+    config = await session.get(ServerConfig, server.id)
+    return [] if config is None else config.llm_stop_strings
+
+
+async def change_stop_strings(
+    session: AsyncSession, server: Server, *, add: Sequence[str] = (), remove: Sequence[str] = ()
+) -> list[str]:
+    """Remove and add stop strings; returns all that there are then.
+
+    Raises Refused where they are too many, NoSuchRow for one to be removed that is not there.
+    """
+    await session.execute(insert_into(session, ServerConfig).values(server_id=server.id).on_conflict_do_nothing())
+    config = await session.get_one(ServerConfig, server.id, with_for_update=True)
+    config.llm_stop_strings = added(removed(config.llm_stop_strings, remove), add)
+    await session.flush()
+    return config.llm_stop_strings
 
 
 async def _saved(session: AsyncSession, owner: Owner, provider: str) -> SavedProviderConfig | UserSavedProviderConfig:

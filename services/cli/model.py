@@ -8,6 +8,7 @@ from schemas.sampling import ThinkingLevel
 from services.catalog.parameters import RANGES, Number
 from services.cli.catalog_options import ServerId, UserId
 from services.cli.options import Json
+from services.cli.stop_strings import app as stop_strings
 
 Provider = Annotated[str, typer.Argument(metavar="PROVIDER", help="Its name, an alias, or an endpoint's custom:N.")]
 
@@ -22,6 +23,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="List models, choose one, and set how they answer.",
 )
+
+
+app.add_typer(stop_strings, name="stop-strings")
 
 
 @app.command("list")

@@ -117,8 +117,14 @@ def policy(
         bool | None,
         typer.Option("--verbatim-tools/--no-verbatim-tools", help="Calls are looked for in the text of every model."),
     ] = None,
+    speaker_stop: Annotated[
+        bool | None,
+        typer.Option(
+            "--speaker-stop/--no-speaker-stop", help="A reply ends where the persona would begin another one."
+        ),
+    ] = None,
 ) -> None:
-    """Set who pays and how models are chosen in a server. What is not given stays; no option shows what holds.
+    """Set who pays in a server, and what holds for all of its models. What is not given stays; no option shows what holds.
 
     \b
     Examples:
@@ -135,5 +141,6 @@ def policy(
             "model_randomizer_enabled": randomizer,
             "tool_use_enabled": tools,
             "verbatim_tool_calling": verbatim_tools,
+            "llm_stop_speaker_pattern_enabled": speaker_stop,
         },
     )

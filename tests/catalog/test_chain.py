@@ -163,6 +163,23 @@ def test_a_servers_switches_reach_every_model() -> None:
     assert all(not one.options.tools_enabled and one.target.model.verbatim_tool_calling for one in found.attempts)
 
 
+def test_a_servers_stops_hold_for_whatever_model_answers_there_and_nowhere_else() -> None:
+    own = {"deepseek": replace(PERSON.saved["deepseek"], options=GenerationOptions(top_k=3))}
+    person = replace(PERSON, saved=own)
+    server = replace(SERVER, stop_strings=("###",), stops_speaker=True)
+
+    found = chain_for(TURN, server, person, MODELS, NOW)
+    assert isinstance(found, Chain)
+    assert {one.source for one in found.attempts} == {"personal", "server"}
+    assert {one.options.stop_strings for one in found.attempts} == {("###",)}
+    assert all(one.options.speaker_stop for one in found.attempts)
+    assert found.attempts[0].options.top_k == 3
+
+    alone = chain_for(TURN, None, person, MODELS, NOW)
+    assert isinstance(alone, Chain)
+    assert alone.attempts[0].options.model_fields_set == {"top_k"}
+
+
 def test_an_attempt_has_its_providers_options_and_base_url() -> None:
     options = GenerationOptions(temperature=0.3, thinking_level="high")
     place = SavedProvider(CredentialReference("server", "x"), None, options, "https://vertex.example/p")

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, inspect, text
 from services.catalog import migrating
 from services.catalog.database import Database
 from services.catalog.errors import NoSuchRow, SchemaMismatch
-from services.catalog.tables import Table
+from services.catalog.tables import ServerConfig, Table
 from services.runtime.errors import ConfigurationError, Unavailable
 
 STRICT_FLAGS = "025_strict_chat_compat_flags"
@@ -106,6 +106,25 @@ async def test_undoing_the_strict_flags_keeps_every_other_value_of_the_rows(empt
     await migrate(empty_database, "head")
     [(prefix,)] = await rows(empty_database, "SELECT supports_prefix_completion FROM llms")
     assert prefix
+
+
+async def test_servers_of_before_have_no_stop_strings_and_undoing_them_keeps_the_rest(
+    empty_database: Database,
+) -> None:
+    await migrate(empty_database, "085_personal_server_fallback")
+    await execute(empty_database, "INSERT INTO server_configs (server_id, tool_use_enabled) VALUES ('1', false)")
+
+    await migrate(empty_database, "086_stop_strings")
+
+    async with empty_database.writing() as session:
+        config = await session.get_one(ServerConfig, "1")
+        assert (config.llm_stop_strings, config.llm_stop_speaker_pattern_enabled) == ([], False)
+        config.llm_stop_strings = ["###"]
+    await undo(empty_database, "085_personal_server_fallback")
+    assert await rows(empty_database, "SELECT server_id FROM server_configs WHERE NOT tool_use_enabled") == [("1",)]
+    await migrate(empty_database, "head")
+    async with empty_database.reading() as session:
+        assert (await session.get_one(ServerConfig, "1")).llm_stop_strings == []
 
 
 async def test_a_migration_that_fails_leaves_the_schema_as_it_was(empty_database: Database) -> None:

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
+from schemas.context import GenerationOptions
 from schemas.generations import GenerationRequested
 from schemas.inbox import Author
 from schemas.prompts import ProviderRequest
 from services.catalog.catalog import open_catalog
 from services.context.building.build import build
 from services.context.building.record import what_was_read
-from services.context.models import CatalogModels
+from services.context.models import CatalogModels, Route
 from services.context.prompting import prompt
 from services.context.scene import scene_of
 from services.runtime.clock import SystemClock
@@ -51,26 +52,31 @@ def set_up(command: Command, *owner: str) -> None:
 
 def asked(server: str | None = "1", person: str = "5", **settings: Any) -> ProviderRequest:
     """The request that a turn makes now, from the catalog of the environment."""
+    return asyncio.run(ask(server, person, **settings))[1]
 
-    async def ask() -> ProviderRequest:
-        own = Settings(**settings)
-        request = GenerationRequested(
-            channel_id="900",
-            guild_id=server,
-            turn="m500",
-            generation=1,
-            message_id="500",
-            author=Author(id=person, name="Ada"),
-            content="hello",
-            deadline_ms=600_000,
-        )
-        async with open_catalog(own) as catalog:
-            route = await CatalogModels(catalog, SystemClock(), own).ask(request)
-        assert route is not None
-        built = build(scene_of(own, request, route.options, bot_id="1", bot_name="Odradek"), ())
-        return prompt(request, built.context, route, what_was_read(built))
 
-    return asyncio.run(ask())
+def options(server: str) -> GenerationOptions:
+    """What the request of a turn is made with."""
+    return asyncio.run(ask(server, "5"))[0].options
+
+
+async def ask(server: str | None, person: str, **settings: Any) -> tuple[Route, ProviderRequest]:
+    own = Settings(**settings)
+    request = GenerationRequested(
+        channel_id="900",
+        guild_id=server,
+        turn="m500",
+        generation=1,
+        message_id="500",
+        author=Author(id=person, name="Ada"),
+        content="hello",
+        deadline_ms=600_000,
+    )
+    async with open_catalog(own) as catalog:
+        route = await CatalogModels(catalog, SystemClock(), own).ask(request)
+    assert route is not None
+    built = build(scene_of(own, request, route.options, bot_id="1", bot_name="Odradek"), ())
+    return route, prompt(request, built.context, route, what_was_read(built))
 
 
 def body(*arguments: Any, **settings: Any) -> dict[str, Any]:
@@ -158,6 +164,50 @@ def test_without_a_change_it_is_shown_what_is_set_and_what_of_it_is_for_nothing(
     assert lines[-1] == "disabled_parameters: none"
     assert told(command, "openai", "--server", "1", "--reset", "min_p") == NOTHING | {"top_k": 0}
     assert told(command, "openai", "--server", "1", "--reset", "all", "--top-p", "1") == NOTHING | {"top_p": 1}
+
+
+def test_a_servers_stop_strings_stand_in_its_requests_whoever_s_key_it_is(deepseek: Command) -> None:
+    set_up(deepseek, "--user", "7")
+    before = asked("1").model_dump_json()
+    done = deepseek("model", "stop-strings", "add", "###", r"\nUser:", "--server", "1")
+    assert (done.returncode, done.stdout) == (0, "###\n\\nUser:\n"), done.stderr
+
+    for person in ("5", "7"):
+        made = body("1", person, stop_strings=("of the settings",))["stop"]
+        assert [text for text in made if "begin" not in text] == ["###", "\nUser:"]
+    assert "of the settings" in body(None, "7", stop_strings=("of the settings",))["stop"]
+    assert json.loads(deepseek("model", "stop-strings", "list", "--server", "1", "--json").stdout) == ["###", "\nUser:"]
+
+    deepseek("model", "stop-strings", "remove", "###", r"\nUser:", "--server", "1")
+    assert asked("1").model_dump_json() == before
+    assert deepseek("model", "stop-strings", "list", "--server", "1").stdout == "server:1 has no stop strings\n"
+
+
+def test_a_servers_stop_before_its_persona_speaks_again_reaches_the_options(deepseek: Command) -> None:
+    assert options("1").speaker_stop is False
+    turned = deepseek("provider", "policy", "--server", "1", "--speaker-stop")
+    assert "llm_stop_speaker_pattern_enabled: on\n" in turned.stdout
+    assert options("1").speaker_stop is True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "complaint"),
+    [
+        (("add", "", "--server", "1"), 1, "1 to 200 characters, and not 0"),
+        (("add", "a" * 201, "--server", "1"), 1, "1 to 200 characters, and not 201"),
+        (("add", r"\q", "--server", "1"), 1, "Write a backslash as two"),
+        (("add", *map(str, range(41)), "--server", "1"), 1, "40 stop strings at most, and these would be 41"),
+        (("remove", "x", "--server", "1"), 1, "there is no stop string 'x'"),
+        (("add", "x"), 2, "--server takes a Discord id"),
+    ],
+)
+def test_a_stop_string_that_cannot_be_is_told_in_one_line(
+    command: Command, arguments: tuple[str, ...], code: int, complaint: str
+) -> None:
+    done = command("model", "stop-strings", *arguments)
+
+    assert done.returncode == code, done.stderr
+    assert complaint in done.stderr
 
 
 @pytest.mark.parametrize(
