@@ -1,4 +1,4 @@
-"""`odradek model`: which models there are, which one answers, and which ones are tried after it."""
+"""`odradek model`: which models there are, which one answers, which ones are tried after it, and how they generate."""
 
 from typing import Annotated, Any
 
@@ -23,8 +23,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="List models, choose one, and set how they answer.",
 )
-
-
 app.add_typer(stop_strings, name="stop-strings")
 
 
