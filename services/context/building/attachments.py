@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from schemas.context import ImagePart, VideoPart
-from services.context.building.custom_emojis import custom_emojis
+from services.context.building.custom_emojis import CustomEmoji
 from services.context.building.messages import Attachment, Embed, HistoryMessage, Sticker
 from services.context.building.names import block, inside_block
 from services.context.building.references import References
@@ -43,12 +43,27 @@ _TENOR = re.compile(r"https?://(?:www\.)?tenor\.com/", re.IGNORECASE)
 class Shown:
     """`media` keep the message's order; `hints` are blocks about them."""
 
-    media: tuple[ImagePart | VideoPart, ...]
-    hints: tuple[str, ...]
+    media: tuple[ImagePart | VideoPart, ...] = ()
+    hints: tuple[str, ...] = ()
 
 
-def shown(message: HistoryMessage, references: References, tools: frozenset[str], *, is_own: bool) -> Shown:
-    """The media and hints of a message. Of the model's own (`is_own`) emojis and link previews are not shown again."""
+_NOTHING = Shown()
+
+
+def shown(
+    message: HistoryMessage,
+    emojis: Sequence[CustomEmoji],
+    references: References,
+    tools: frozenset[str],
+    *,
+    is_own: bool,
+) -> Shown:
+    """The media and hints of a message. `emojis` are those of its text.
+
+    Of the model's own (`is_own`) emojis and link previews are not shown again.
+    """
+    if not (message.attachments or message.embeds or message.stickers or emojis or "youtu" in message.content):
+        return _NOTHING
     media: list[ImagePart | VideoPart] = []
     files: list[Attachment] = []
     for attachment in message.attachments:
@@ -63,7 +78,7 @@ def shown(message: HistoryMessage, references: References, tools: frozenset[str]
     media += _stickers(message.stickers)
     has_files = bool(media)
     if not is_own:
-        media += _emojis(message.content)
+        media += _emojis(emojis)
     hints: list[str] = []
     if has_files and tools:
         hints.append(block(f"Tools find the media of this message as {references.media(message.id)}."))
@@ -123,8 +138,8 @@ def _stickers(stickers: Iterable[Sticker]) -> list[ImagePart]:
     ]
 
 
-def _emojis(content: str) -> list[ImagePart]:
-    found = list(dict.fromkeys(custom_emojis(content)))[:MOST_EMOJIS]
+def _emojis(emojis: Sequence[CustomEmoji]) -> list[ImagePart]:
+    found = list(dict.fromkeys(emojis))[:MOST_EMOJIS]
     return [
         ImagePart(mime_type="image/png", uri=emoji.url, name=f":{emoji.name}:", is_expression=True) for emoji in found
     ]

@@ -10,8 +10,9 @@ from services.context.building.history import Telling, asked_message
 from services.context.building.knowledge import dialogue_items, system_items
 from services.context.building.known import Scene
 from services.context.building.messages import HistoryMessage
-from services.context.building.participants import Speaker, participants
+from services.context.building.participants import participants
 from services.context.building.resets import Remembered, after_last_mark
+from services.context.building.speakers import Speaker, heard
 from services.context.building.tail import directives, interspersed, opening
 
 
@@ -32,13 +33,13 @@ def build(scene: Scene, history: Iterable[HistoryMessage]) -> Built:
     author asked.
     """
     remembered = _remembered(scene, history)
-    messages = remembered.messages
+    messages = heard(remembered.messages, scene)
     people = participants(messages, scene)
     asker = people.labels[Speaker("account", scene.asked.author_id)]
     bot = scene.speaker or scene.bot_name
     resolve = partial(macros.resolve, user=asker, bot=bot, seed=scene.asked.message_id)
     telling = Telling(scene, people, messages)
-    said = telling.told(messages)
+    said = telling.told()
     dialogue = [item for one in said for item in telling.items(one)]
     before = [
         *interspersed(dialogue, scene, said, resolve),
@@ -53,7 +54,7 @@ def build(scene: Scene, history: Iterable[HistoryMessage]) -> Built:
     )
     return Built(
         NeutralContext(items=items, options=_options(scene, prefill)),
-        tuple(message.id for message in messages),
+        tuple(message.id for message in remembered.messages),
         telling.references.known(),
     )
 

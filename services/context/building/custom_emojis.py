@@ -5,14 +5,14 @@ https://discord.com/developers/docs/reference#message-formatting
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 _CODE = re.compile(r"```.*?```|``[^\n]*?``|`[^`\n]+`", re.DOTALL)
 _TAG = re.compile(r"<a?:(\w{2,32}):([0-9]{1,20})>")
 
 
-@dataclass(frozen=True, slots=True)
-class CustomEmoji:
+class CustomEmoji(msgspec.Struct, frozen=True, gc=False):
     """An emoji of some server."""
 
     id: str
@@ -38,11 +38,16 @@ def outside_code(text: str, change: Callable[[str], str]) -> str:
 
 def shortened(plain: str) -> str:
     """A text without code, with `:name:` in the place of each tag."""
-    return _TAG.sub(r":\1:", plain)
+    return _TAG.sub(r":\1:", plain) if _may_have_tags(plain) else plain
 
 
 def custom_emojis(text: str) -> list[CustomEmoji]:
     """All that stand in the text outside of code, in order."""
-    if "<" not in text:
+    if not _may_have_tags(text):
         return []
-    return [CustomEmoji(tag[2], tag[1]) for tag in _TAG.finditer(_CODE.sub(" ", text))]
+    plain = _CODE.sub(" ", text) if "`" in text else text
+    return [CustomEmoji(tag[2], tag[1]) for tag in _TAG.finditer(plain)]
+
+
+def _may_have_tags(text: str) -> bool:
+    return "<:" in text or "<a:" in text

@@ -4,26 +4,24 @@ An item has its media first, then the blocks about them, then the text behind it
 have no blocks; those follow as a user's. Only what this system writes goes without a label.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from itertools import pairwise
 
-from schemas.context import ContextPart, ImagePart, StructuredContextItem, TextPart, VideoPart
+import msgspec
+
+from schemas.context import ContextPart, ContextRole, ImagePart, StructuredContextItem, TextPart, VideoPart
 from schemas.deliveries import NOTICE
 from services.context.building.attachments import shown
 from services.context.building.custom_emojis import custom_emojis
 from services.context.building.known import Scene
 from services.context.building.messages import HistoryMessage
-from services.context.building.names import block, honest, inside_block
-from services.context.building.participants import (
-    AS_THE_BOT,
-    Participants,
-    Speaker,
-    is_for_the_bot,
-    is_model,
-    speaker_of,
-)
+from services.context.building.names import block, honest, inside_block, name_line
+from services.context.building.participants import Participants
 from services.context.building.previews import previews
 from services.context.building.references import References
+from services.context.building.speakers import AS_THE_BOT, Heard, Speaker, the_model
 from services.context.building.wording import worded
 
 WORDLESS = "[sent no text]"
@@ -31,8 +29,7 @@ MOST_QUOTED = 100
 """Characters of a message that is quoted where another one answers it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(msgspec.Struct, frozen=True, gc=False):
     """What one speaker said, in one message or in several in a row.
 
     `is_verbatim`: the model wrote it, so it stays as it was. `emojis` counts the custom ones.
@@ -56,61 +53,67 @@ class Said:
 class Telling:
     """Makes what was said of a turn's messages."""
 
-    def __init__(self, scene: Scene, people: Participants, messages: Sequence[HistoryMessage]) -> None:
+    def __init__(self, scene: Scene, people: Participants, messages: Sequence[Heard]) -> None:
         self._scene = scene
         self._people = people
-        self._messages = {message.id: message for message in messages}
-        self._before = dict(zip([message.id for message in messages[1:]], messages, strict=False))
-        self._names = {speaker.id: label for speaker, label in people.labels.items() if speaker.kind == "account"}
+        self._model = the_model(scene)
+        self._is_labelled = bool(scene.speaker)
+        self._messages = messages
+        self._by_id = {heard.message.id: heard for heard in messages}
+        self._before = {after.message.id: before.message.id for before, after in pairwise(messages)}
+        self._texts: dict[str, str] = {}
+        self._line = cache(name_line)
+        # Items are copies of one, since each that is made anew has all participants looked at.
+        self._template = StructuredContextItem(
+            role="user", parts=(), tag="dialogue_history", conversation_users=people.users
+        )
         self.references = References()
 
-    def told(self, messages: Iterable[HistoryMessage]) -> list[Said]:
+    def told(self) -> list[Said]:
         """What the messages say. Those of one speaker in a row are one, but the message that asks stands alone."""
-        out: list[Said] = []
-        for message in messages:
-            said = self._said(message)
+        rows: list[list[Said]] = []
+        for heard in self._messages:
+            said = self._said(heard)
             if said is None:
                 continue
-            if out and message.id != self._scene.asked.message_id and _go_together(out[-1], said):
-                before = out[-1]
-                out[-1] = replace(
-                    said, text=f"{before.text}\n{self._honest(said, begins=False)}", emojis=before.emojis + said.emojis
-                )
+            if rows and said.message_id != self._scene.asked.message_id and _go_together(rows[-1][-1], said):
+                rows[-1].append(said)
             else:
-                out.append(replace(said, text=self._honest(said, begins=True)))
-        return out
+                rows.append([said])
+        return [self._joined(row) for row in rows]
 
     def items(self, said: Said) -> list[StructuredContextItem]:
         """The item, and behind one of the model's another one with the blocks about it."""
         label = self._people.labels[said.speaker]
-        hints = tuple(TextPart(text=hint) for hint in said.hints)
+        hints = [TextPart(text=hint) for hint in said.hints]
         if not said.is_model:
-            return [self._item(said, (*said.media, *hints, TextPart(text=f"{label}: {said.text or WORDLESS}")))]
-        text = f"{label}: {said.text}" if self._scene.speaker and said.text else said.text
-        own = (*said.media, *((TextPart(text=text),) if text else ()))
-        items = [self._item(said, own)] if own else []
-        return [*items, self._item(replace(said, is_model=False), hints)] if hints else items
+            text = TextPart(text=f"{label}: {said.text or WORDLESS}")
+            return [self._item("user", said, (*said.media, *hints, text))]
+        text = f"{label}: {said.text}" if self._is_labelled and said.text else said.text
+        own = (*said.media, TextPart(text=text)) if text else said.media
+        items = [self._item("model", said, own)] if own else []
+        return [*items, self._item("user", said, tuple(hints))] if hints else items
 
-    def _item(self, said: Said, parts: tuple[ContextPart, ...]) -> StructuredContextItem:
-        return StructuredContextItem(
-            role="model" if said.is_model else "user",
-            parts=parts,
-            tag="dialogue_history",
-            sender=self._people.labels[said.speaker],
-            message_id=said.message_id,
-            conversation_users=self._people.users,
-            participant_target_index=self._people.index[said.speaker],
-        )
+    def _item(self, role: ContextRole, said: Said, parts: tuple[ContextPart, ...]) -> StructuredContextItem:
+        own = {
+            "role": role,
+            "parts": parts,
+            "sender": self._people.labels[said.speaker],
+            "message_id": said.message_id,
+            "participant_target_index": self._people.index[said.speaker],
+        }
+        return self._template.model_copy(update=own)
 
-    def _said(self, message: HistoryMessage) -> Said | None:
-        speaker = speaker_of(message, self._scene)
-        own = is_model(speaker, self._scene)
-        is_bots = speaker.kind == "persona" and not is_for_the_bot(message, self._scene)
+    def _said(self, heard: Heard) -> Said | None:
+        message, speaker = heard.message, heard.speaker
+        own = speaker == self._model
+        is_bots = speaker.kind == "persona" and not heard.is_for_the_bot
         if is_bots and message.content.startswith(NOTICE):
             return None
-        seen = shown(message, self.references, self._scene.tools, is_own=own)
+        emojis = custom_emojis(message.content)
+        seen = shown(message, emojis, self.references, self._scene.tools, is_own=own)
         hints = (*seen.hints, *(() if is_bots else previews(message)))
-        text = self._text(message)
+        text = self._text(heard)
         if not (text or seen.media or hints or message.id == self._scene.asked.message_id):
             return None
         return Said(
@@ -121,29 +124,48 @@ class Telling:
             text=text,
             media=seen.media,
             hints=(*self._answered(message), *hints),
-            emojis=len(custom_emojis(message.content)),
+            emojis=len(emojis),
         )
 
-    def _text(self, message: HistoryMessage) -> str:
-        text = worded(message.content, self._scene.bot_id, self._all_names(message))
-        return text.removeprefix(AS_THE_BOT).strip() if is_for_the_bot(message, self._scene) else text
+    def _text(self, heard: Heard) -> str:
+        """Kept, since a message is told, and quoted wherever another one answers it."""
+        text = self._texts.get(heard.message.id)
+        if text is None:
+            names = heard.message.names
+            text = worded(heard.words, partial(self._name, dict(names))) if "<" in heard.words else heard.words
+            if heard.is_for_the_bot:
+                text = text.removeprefix(AS_THE_BOT).strip()
+            self._texts[heard.message.id] = text
+        return text
 
-    def _all_names(self, message: HistoryMessage) -> Mapping[str, str]:
-        bot = {self._scene.bot_id: self._scene.bot_name} if self._scene.bot_name else {}
-        return {**dict(message.names), **bot, **self._names}
+    def _name(self, names: Mapping[str, str], mentioned: str) -> str | None:
+        """How the model knows who takes part; of others what Discord says in the message that mentions them."""
+        scene = self._scene
+        name = self._people.labels.get(Speaker("account", mentioned))
+        if name is None:
+            name = scene.bot_name if scene.bot_name and mentioned == scene.bot_id else names.get(mentioned)
+        return None if name is None else self._line(name)
 
-    def _honest(self, said: Said, *, begins: bool) -> str:
-        return said.text if said.is_verbatim else honest(said.text, self._people.others(said.speaker), begins=begins)
+    def _joined(self, row: Sequence[Said]) -> Said:
+        """What one speaker said in a row, as one; only its first line follows the speaker's label."""
+        last = row[-1]
+        others = self._people.others(last.speaker)
+        texts = [one.text if one.is_verbatim else honest(one.text, others, begins=one is row[0]) for one in row]
+        if len(row) == 1:
+            return last if texts[0] == last.text else msgspec.structs.replace(last, text=texts[0])
+        emojis = sum([one.emojis for one in row])
+        return msgspec.structs.replace(last, text="\n".join(texts), emojis=emojis)
 
     def _answered(self, message: HistoryMessage) -> list[str]:
         """What the message replies to, unless that stands right before it."""
-        answered = self._messages.get(message.reply_to or "")
-        before = self._before.get(message.id)
-        if answered is None or (before is not None and before.id == answered.id):
+        if message.reply_to is None or message.reply_to == self._before.get(message.id):
             return []
-        who = self._people.labels[speaker_of(answered, self._scene)]
+        answered = self._by_id.get(message.reply_to)
+        if answered is None:
+            return []
+        who = self._people.labels[answered.speaker]
         quote = inside_block(self._text(answered), MOST_QUOTED)
-        called = f" ({self.references.message(answered.id)})" if self._scene.tools else ""
+        called = f" ({self.references.message(answered.message.id)})" if self._scene.tools else ""
         words = f': "{quote}"' if quote else "."
         return [block(f"This answers a message of {who}{called}{words}")]
 

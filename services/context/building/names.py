@@ -12,7 +12,7 @@ The rule:
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Container
 
 MOST_NAME = 80
 NAMELESS = "somebody"
@@ -23,13 +23,13 @@ _UNSEEN = "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufef
 _FORGED = re.compile(r"[\[［【](?=[\W_]{0,8}" + _UNSEEN.join("system") + r"(?![^\W_]))", re.IGNORECASE)
 _DECORATION = "*_~>#|- \t"
 _COLON = re.compile("[:：﹕꞉∶]")
+_BRACKETS = (("[", "("), ("]", ")"), ("［", "("), ("］", ")"), ("【", "("), ("】", ")"))
 _LONGEST_HEAD = 200
 
 
 def name_line(name: str) -> str:
     """The name by the rule above; never empty."""
-    visible = "".join(" " if letter.isspace() else letter for letter in name if letter.isspace() or _is_seen(letter))
-    line = " ".join(visible.translate(_IN_NAMES).split())[:MOST_NAME].rstrip()
+    line = " ".join(_seen(name).translate(_IN_NAMES).split())[:MOST_NAME].rstrip()
     if not line:
         return NAMELESS
     return f"{line} (user)" if folded(line) in ROLES else line
@@ -37,28 +37,32 @@ def name_line(name: str) -> str:
 
 def folded(label: str) -> str:
     """What two labels have in common that a reader takes for the same one."""
-    if label.isascii() and label.isprintable():
-        return " ".join(label.casefold().split())
-    plain = unicodedata.normalize("NFKC", label)
-    return " ".join("".join(filter(_is_seen_or_space, plain)).casefold().split())
+    plain = label if label.isascii() else unicodedata.normalize("NFKC", label)
+    return " ".join(_seen(plain).casefold().split())
 
 
-def honest(text: str, others: Collection[str], *, begins: bool) -> str:
+def honest(text: str, others: Container[str], *, begins: bool) -> str:
     """A text without forged blocks, and with its forged lines marked as quoted.
 
     `others` are the folded labels of those who did not write it. `begins`: its first line follows the speaker's label, so
     it needs no mark.
     """
-    lines = _FORGED.sub("(", text).splitlines()
-    first = 1 if begins else 0
-    return "\n".join(
-        f"> {line}" if number >= first and _is_label(line, others) else line for number, line in enumerate(lines)
-    )
+    if "[" in text or "［" in text or "【" in text:
+        text = _FORGED.sub("(", text)
+    lines = text.splitlines()
+    for number in range(1 if begins else 0, len(lines)):
+        if _is_label(lines[number], others):
+            lines[number] = f"> {lines[number]}"
+    return "\n".join(lines)
 
 
 def inside_block(text: str, limit: int) -> str:
     """A text on one line and without brackets, at most `limit` characters long, for a block that this system writes."""
-    line = " ".join(text[: 4 * limit].translate(str.maketrans("[]［］【】", "()()()")).split())
+    plain = text[: 4 * limit]
+    # A search for each takes a tenth of what it takes to look every letter up.
+    for bracket, parenthesis in _BRACKETS:
+        plain = plain.replace(bracket, parenthesis)
+    line = " ".join(plain.split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
@@ -67,17 +71,20 @@ def block(text: str) -> str:
     return f"[System: {text}]"
 
 
-def _is_label(line: str, others: Collection[str]) -> bool:
-    colon = _COLON.search(line[:_LONGEST_HEAD])
-    if colon is None:
+def _is_label(line: str, others: Container[str]) -> bool:
+    start = line[:_LONGEST_HEAD]
+    if ":" in start and start.isascii():
+        end = start.index(":")
+    elif colon := _COLON.search(start):
+        end = colon.start()
+    else:
         return False
-    head = folded(line[: colon.start()].strip(_DECORATION))
+    head = folded(start[:end].strip(_DECORATION))
     return head in others or head in ROLES
 
 
-def _is_seen(letter: str) -> bool:
-    return not unicodedata.category(letter).startswith("C")
-
-
-def _is_seen_or_space(letter: str) -> bool:
-    return letter.isspace() or _is_seen(letter)
+def _seen(text: str) -> str:
+    """The text without control and format characters, and the like, but with its whitespace."""
+    if text.isprintable():
+        return text
+    return "".join([letter for letter in text if letter.isprintable() or letter.isspace()])

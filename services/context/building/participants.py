@@ -1,122 +1,89 @@
-"""Who speaks in a conversation, under which label, and whose words are the model's.
-
-Only the active persona is the model; other personas, bots and people are users. In a turn that speaks for a user, that
-user is the model and the persona is a user.
-"""
+"""Who takes part in a conversation, and under which label: nobody has that of somebody else."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from schemas.context import ConversationUser
 from services.context.building.known import KnownUser, Scene
-from services.context.building.messages import HistoryMessage
 from services.context.building.names import MOST_NAME, folded, name_line
-from services.context.building.wording import without_call
-
-Kind = Literal["persona", "account", "webhook"]
-AS_THE_BOT = "$:"
-"""How a person's message begins that counts as said by the bot."""
+from services.context.building.speakers import Heard, Kind, Speaker, active_persona
 
 _ORDER: Mapping[Kind, int] = {"persona": 0, "account": 1, "webhook": 2}
 
 
 @dataclass(frozen=True, slots=True)
-class Speaker:
-    """Whose a message is. `id`: of an account its snowflake, of a persona its webhook name, empty for the bot's own account.
+class Others:
+    """The folded labels of all but one, which that one must not pose as.
 
-    A webhook speaks for whoever writes through it, so its name belongs to its id.
+    It looks at the labels of all, since a set of the others for each who speaks would grow with the square of their number.
     """
 
-    kind: Kind
-    id: str
+    _by_label: Mapping[str, Speaker]
+    _speaker: Speaker
+
+    def __contains__(self, label: object) -> bool:
+        found = self._by_label.get(label) if isinstance(label, str) else None
+        return found is not None and found != self._speaker
 
 
 @dataclass(frozen=True, slots=True)
 class Participants:
-    """All speakers, in an order that does not depend on who spoke first. `users` are the hidden data of the items."""
+    """All speakers, in an order that does not depend on who spoke first. `users` are the hidden data of the items.
+
+    `by_label`: who has which folded label.
+    """
 
     labels: Mapping[Speaker, str]
-    folded: Mapping[Speaker, str]
+    by_label: Mapping[str, Speaker]
     users: tuple[ConversationUser, ...]
     index: Mapping[Speaker, int]
 
-    def others(self, speaker: Speaker) -> frozenset[str]:
-        """The folded labels of all but one, which that one must not pose as."""
-        return frozenset(self.folded.values()) - {self.folded[speaker]}
+    def others(self, speaker: Speaker) -> Others:
+        """Whom the speaker must not pose as."""
+        return Others(self.by_label, speaker)
 
 
-def speaker_of(message: HistoryMessage, scene: Scene) -> Speaker:
-    """Who says the message."""
-    if message.author_id == scene.bot_id:
-        return Speaker("persona", "")
-    match message.voice:
-        case "own_webhook":
-            posed = scene.impersonated
-            if posed is not None and message.author_name == posed.name:
-                return Speaker("account", posed.user_id)
-            return Speaker("persona", message.author_name)
-        case "other_webhook":
-            return Speaker("webhook", f"{message.author_id}:{message.author_name}")
-        case "account":
-            return active_persona(scene) if is_for_the_bot(message, scene) else Speaker("account", message.author_id)
-
-
-def is_for_the_bot(message: HistoryMessage, scene: Scene) -> bool:
-    """Whether a person put the words into the bot's mouth."""
-    is_person = message.voice == "account" and message.author_id != scene.bot_id
-    return is_person and without_call(message.content, scene.bot_id).startswith(AS_THE_BOT)
-
-
-def active_persona(scene: Scene) -> Speaker:
-    """The persona that the model plays, or would play."""
-    return Speaker("persona", "" if scene.persona is None else scene.persona.webhook_name or "")
-
-
-def is_model(speaker: Speaker, scene: Scene) -> bool:
-    """Whether the speaker's words are the model's own."""
-    if scene.impersonated is None:
-        return speaker == active_persona(scene)
-    return speaker == Speaker("account", scene.impersonated.user_id)
-
-
-def participants(messages: Iterable[HistoryMessage], scene: Scene) -> Participants:
+def participants(messages: Iterable[Heard], scene: Scene) -> Participants:
     """Everyone who speaks in the messages, who asks, and the persona, each with a label of their own."""
-    known = {user.id: user for user in scene.users}
-    names: dict[Speaker, str] = {active_persona(scene): _persona_name(scene)}
-    for message in messages:
+    active, account_of_bot = active_persona(scene), Speaker("persona", "")
+    names: dict[Speaker, str] = {active: scene.bot_name if scene.persona is None else scene.persona.name}
+    for heard in messages:
         # The newest name that the channel shows counts.
-        speaker = speaker_of(message, scene)
-        if speaker != active_persona(scene):
-            names[speaker] = scene.bot_name if speaker == Speaker("persona", "") else message.author_name
+        if heard.speaker != active:
+            names[heard.speaker] = scene.bot_name if heard.speaker == account_of_bot else heard.message.author_name
     names[Speaker("account", scene.asked.author_id)] = scene.asked.author_name
     if scene.impersonated is not None:
         names[Speaker("account", scene.impersonated.user_id)] = scene.impersonated.name
-    for speaker in names:
-        if speaker.kind == "account" and (user := known.get(speaker.id)) is not None and user.name is not None:
-            names[speaker] = user.name
-    labels = _labels(names)
-    users = tuple(_user(speaker, label, known) for speaker, label in labels.items())
-    plain = {speaker: folded(label) for speaker, label in labels.items()}
-    return Participants(labels, plain, users, {speaker: index for index, speaker in enumerate(labels)})
+    known = {Speaker("account", user.id): user for user in scene.users}
+    names |= {speaker: user.name for speaker, user in known.items() if user.name is not None and speaker in names}
+    by_label = _by_label(names)
+    labels = dict(by_label.values())
+    return Participants(
+        labels,
+        {plain: speaker for plain, (speaker, _) in by_label.items()},
+        tuple(_user(speaker, label, known.get(speaker)) for speaker, label in labels.items()),
+        {speaker: index for index, speaker in enumerate(labels)},
+    )
 
 
-def _persona_name(scene: Scene) -> str:
-    return scene.bot_name if scene.persona is None else scene.persona.name
-
-
-def _labels(names: Mapping[Speaker, str]) -> dict[Speaker, str]:
-    taken: set[str] = set()
-    labels: dict[Speaker, str] = {}
+def _by_label(names: Mapping[Speaker, str]) -> dict[str, tuple[Speaker, str]]:
+    """Speakers and labels by folded label."""
+    taken: dict[str, tuple[Speaker, str]] = {}
+    numbers: dict[str, int] = {}
     for speaker in sorted(names, key=_rank):
-        plain = label = name_line(names[speaker])
-        number = 1
-        while folded(label) in taken:
-            number += 1
-            label = f"{plain[: MOST_NAME - 6]} ({number})"
-        taken.add(folded(label))
-        labels[speaker] = label
-    return labels
+        label = name_line(names[speaker])
+        key = folded(label)
+        if key in taken:
+            # Numbers that were taken stay so: who comes later with the name need not try them again.
+            short = label[: MOST_NAME - 6]
+            number = numbers.get(folded(short), 1)
+            while key in taken:
+                number += 1
+                label = f"{short} ({number})"
+                key = folded(label)
+            numbers[folded(short)] = number
+        taken[key] = (speaker, label)
+    return taken
 
 
 def _rank(speaker: Speaker) -> tuple[int, int, str]:
@@ -124,12 +91,11 @@ def _rank(speaker: Speaker) -> tuple[int, int, str]:
     return (_ORDER[speaker.kind], age, speaker.id)
 
 
-def _user(speaker: Speaker, label: str, known: Mapping[str, KnownUser]) -> ConversationUser:
-    user = known.get(speaker.id) if speaker.kind == "account" else None
+def _user(speaker: Speaker, label: str, known: KnownUser | None) -> ConversationUser:
     is_person = speaker.kind == "account"
     return ConversationUser(
         target_id=speaker.id if is_person else f"{speaker.kind}:{speaker.id}",
         display_label=label,
-        aliases=() if user is None else tuple(name_line(alias) for alias in user.aliases),
+        aliases=() if known is None else tuple(name_line(alias) for alias in known.aliases),
         mentionable=is_person,
     )

@@ -12,6 +12,8 @@ MOST_PREVIEWS = 10
 
 def previews(message: HistoryMessage) -> tuple[str, ...]:
     """The previews of a message that is not the bot's own."""
+    if not message.embeds:
+        return ()
     told = [preview for embed in message.embeds if not is_animation(embed) and (preview := _preview(embed))]
     return tuple(told[:MOST_PREVIEWS])
 

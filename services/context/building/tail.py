@@ -7,7 +7,7 @@ from services.context.building.history import Said
 from services.context.building.knowledge import Resolve
 from services.context.building.known import Note, Scene
 from services.context.building.names import block, inside_block
-from services.context.building.participants import Speaker
+from services.context.building.speakers import Speaker
 from services.context.notices import CONTINUE
 
 MOST_QUEUED = 280
