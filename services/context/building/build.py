@@ -50,7 +50,7 @@ def build(scene: Scene, history: Iterable[HistoryMessage]) -> Built:
         *system_items(scene, resolve),
         *dialogue_items(scene, people, resolve, remembered.summary),
         *before,
-        *opening(scene.asked.emitted, prefill, ends_with_model=before[-1].role == "model"),
+        *opening(scene.asked.emitted, prefill, is_answerable=bool(before) and before[-1].role != "model"),
     )
     return Built(
         NeutralContext(items=items, options=_options(scene, prefill)),

@@ -58,16 +58,16 @@ def directives(
     return out
 
 
-def opening(emitted: str, prefill: str, *, ends_with_model: bool) -> list[StructuredContextItem]:
+def opening(emitted: str, prefill: str, *, is_answerable: bool) -> list[StructuredContextItem]:
     """How the reply goes on after what was shown of it, or how it must begin; else something to answer.
 
-    `ends_with_model`: what comes before ends with the model's own words, which no provider answers.
+    `is_answerable`: what comes before ends with another's words; no provider answers the model's own, or nothing at all.
     """
     if emitted.strip():
         return [_own(emitted), _told(CONTINUE)]
     if prefill.strip():
         return [_own(prefill)]
-    return [_told(CONTINUE)] if ends_with_model else []
+    return [] if is_answerable else [_told(CONTINUE)]
 
 
 def _note(scene: Scene) -> Note | None:

@@ -74,6 +74,11 @@ def test_asking_with_the_sign_has_the_model_go_on() -> None:
     assert lines(scene("<@42> $: Once upon")) == [("model", "Once upon"), ("user", CONTINUE)]
 
 
+def test_asking_with_the_sign_alone_where_nobody_has_said_anything_has_the_model_go_on() -> None:
+    assert lines(scene("<@42> $:")) == [("user", CONTINUE)]
+    assert lines(scene("<@42>", impersonated=Impersonated(ADA, "Ada")))[-1][0] == "user"
+
+
 def test_who_wants_nothing_told_is_left_out_but_may_ask() -> None:
     where = scene(private_authors=frozenset({"8", ADA}))
     history = (said(1, "secret"), said(2, "mine", ADA, "Ada"), said(3, "hm", "9", "Tom", reply_to="1"))
