@@ -199,6 +199,21 @@ def normalize(
     _print(measure_normalizing(streams, command=_command(), say=_say), normalize_report, json=json)
 
 
+@app.command("context")
+def context(json: Json = False) -> None:
+    """Measure the context worker's own work, in this process: a channel of 100 messages becomes a provider's request.
+
+    Building, recording what was read, and rendering are timed apart and together, as CPU time, beside the time in which the
+    same messages become JSON; then how the work grows with their number, and what hostile texts cost.
+
+    Example: odradek bench context --json
+    """
+    from services.sandbox.benchmark.assembling.measure import measure_assembling
+    from services.sandbox.benchmark.assembling.report import context_report
+
+    _print(measure_assembling(command=_command(), say=_say), context_report, json=json)
+
+
 @contextlib.asynccontextmanager
 async def _stage(
     kafka: str | None, dialect: "DialectName", partitions: int, *, limits: bool = False
