@@ -62,6 +62,8 @@ def _placed(
     warnings: tuple[RenderWarning, ...], given: NeutralContext, rendered: NeutralContext
 ) -> tuple[RenderWarning, ...]:
     """The warnings about media, at the places where the context had them before relocation and truncation."""
+    if not warnings:
+        return ()
     before = media_places(given.items)
     moved = {place: before[part] for part, place in media_places(rendered.items).items()}
     return tuple(replace(warning, place=moved.get(warning.place, warning.place)) for warning in warnings)

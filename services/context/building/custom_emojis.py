@@ -50,4 +50,4 @@ def custom_emojis(text: str) -> list[CustomEmoji]:
 
 
 def _may_have_tags(text: str) -> bool:
-    return "<:" in text or "<a:" in text
+    return "<" in text and ("<:" in text or "<a:" in text)

@@ -15,6 +15,7 @@ from schemas.context import ContextPart, ContextRole, ImagePart, StructuredConte
 from schemas.deliveries import NOTICE
 from services.context.building.attachments import shown
 from services.context.building.custom_emojis import custom_emojis
+from services.context.building.items import history_item
 from services.context.building.known import Scene
 from services.context.building.messages import HistoryMessage
 from services.context.building.names import block, honest, inside_block, name_line
@@ -63,10 +64,6 @@ class Telling:
         self._before = {after.message.id: before.message.id for before, after in pairwise(messages)}
         self._texts: dict[str, str] = {}
         self._line = cache(name_line)
-        # Items are copies of one, since each that is made anew has all participants looked at.
-        self._template = StructuredContextItem(
-            role="user", parts=(), tag="dialogue_history", conversation_users=people.users
-        )
         self.references = References()
 
     def told(self) -> list[Said]:
@@ -95,14 +92,15 @@ class Telling:
         return [*items, self._item("user", said, tuple(hints))] if hints else items
 
     def _item(self, role: ContextRole, said: Said, parts: tuple[ContextPart, ...]) -> StructuredContextItem:
-        own = {
-            "role": role,
-            "parts": parts,
-            "sender": self._people.labels[said.speaker],
-            "message_id": said.message_id,
-            "participant_target_index": self._people.index[said.speaker],
-        }
-        return self._template.model_copy(update=own)
+        people, speaker = self._people, said.speaker
+        return history_item(
+            role,
+            parts,
+            sender=people.labels[speaker],
+            message_id=said.message_id,
+            users=people.users,
+            index=people.index[speaker],
+        )
 
     def _said(self, heard: Heard) -> Said | None:
         message, speaker = heard.message, heard.speaker
@@ -112,7 +110,7 @@ class Telling:
             return None
         emojis = custom_emojis(message.content)
         seen = shown(message, emojis, self.references, self._scene.tools, is_own=own)
-        hints = (*seen.hints, *(() if is_bots else previews(message)))
+        hints = seen.hints if is_bots else (*seen.hints, *previews(message))
         text = self._text(heard)
         if not (text or seen.media or hints or message.id == self._scene.asked.message_id):
             return None
@@ -123,7 +121,7 @@ class Telling:
             message_id=message.id,
             text=text,
             media=seen.media,
-            hints=(*self._answered(message), *hints),
+            hints=hints if message.reply_to is None else (*self._answered(message, message.reply_to), *hints),
             emojis=len(emojis),
         )
 
@@ -156,11 +154,11 @@ class Telling:
         emojis = sum([one.emojis for one in row])
         return msgspec.structs.replace(last, text="\n".join(texts), emojis=emojis)
 
-    def _answered(self, message: HistoryMessage) -> list[str]:
+    def _answered(self, message: HistoryMessage, reply_to: str) -> list[str]:
         """What the message replies to, unless that stands right before it."""
-        if message.reply_to is None or message.reply_to == self._before.get(message.id):
+        if reply_to == self._before.get(message.id):
             return []
-        answered = self._by_id.get(message.reply_to)
+        answered = self._by_id.get(reply_to)
         if answered is None:
             return []
         who = self._people.labels[answered.speaker]

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import msgspec
+
 from schemas.context import ConversationUser
 from services.context.building.known import KnownUser, Scene
 from services.context.building.names import MOST_NAME, folded, name_line
@@ -11,19 +13,18 @@ from services.context.building.speakers import Heard, Kind, Speaker, active_pers
 _ORDER: Mapping[Kind, int] = {"persona": 0, "account": 1, "webhook": 2}
 
 
-@dataclass(frozen=True, slots=True)
-class Others:
+class Others(msgspec.Struct, frozen=True):
     """The folded labels of all but one, which that one must not pose as.
 
     It looks at the labels of all, since a set of the others for each who speaks would grow with the square of their number.
     """
 
-    _by_label: Mapping[str, Speaker]
-    _speaker: Speaker
+    by_label: Mapping[str, Speaker]
+    speaker: Speaker
 
     def __contains__(self, label: object) -> bool:
-        found = self._by_label.get(label) if isinstance(label, str) else None
-        return found is not None and found != self._speaker
+        found = self.by_label.get(label) if isinstance(label, str) else None
+        return found is not None and found != self.speaker
 
 
 @dataclass(frozen=True, slots=True)

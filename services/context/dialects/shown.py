@@ -79,10 +79,11 @@ def part_pieces(
     """One piece a part. `place` is theirs where `notes` knows none, `message_id` the Discord message that they are from."""
     out: list[Piece] = []
     for index, part in enumerate(parts):
+        if isinstance(part, TextPart):
+            out.append(part.text)
+            continue
         where = notes.places.get(id(part)) or f"{place}[{index}]"
         match part:
-            case TextPart():
-                out.append(part.text)
             case ImagePart():
                 out.append(_image(part, where, eyes, notes))
             case VideoPart():

@@ -68,6 +68,8 @@ def _parts(context: NeutralContext) -> Iterator[tuple[ContextPart, bool, bool]]:
 
 
 def _item(item: StructuredContextItem, made: Replacements) -> StructuredContextItem:
+    if not any(id(part) in made for part in item.parts):
+        return item
     parts = tuple(new for part in item.parts for new in made.get(id(part), (part,)))
     return item.model_copy(update={"parts": parts})
 

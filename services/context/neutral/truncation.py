@@ -94,7 +94,7 @@ def _pairs(items: tuple[StructuredContextItem, ...]) -> list[list[int]]:
 
 
 def _length(item: StructuredContextItem) -> int:
-    return sum(len(part.text) for part in item.parts if isinstance(part, TextPart))
+    return sum([len(part.text) for part in item.parts if isinstance(part, TextPart)])
 
 
 def _length_beside_items(context: NeutralContext) -> int:
