@@ -7,9 +7,11 @@ from functools import partial
 from time import process_time
 
 from schemas.chunks import Dialect
+from schemas.context import NeutralContext
 from services.catalog.target import ModelFacts, ProviderName, Target
 from services.context.building.build import build
 from services.context.building.record import what_was_read
+from services.context.media.places import Replacements, places, replaced
 from services.context.render import render
 from services.sandbox.benchmark.assembling.channels import Channel, made_up, repeated
 from services.sandbox.benchmark.assembling.hostile import HOSTILE_TEXTS, LONG, SHORT, hostile_text
@@ -61,8 +63,8 @@ class Hostile:
 
 @dataclass(frozen=True, slots=True)
 class ContextReport:
-    """One run. `reference`: the same messages written as JSON by the standard library. `together`: build, record, and
-    render for chat completions; `each_another` is that where each message is another person's.
+    """One run. `reference`: the same messages written as JSON by the standard library. `together`: build, record, leave out
+    the pictures of emojis, render for chat completions; `each_another` is that where each message is another person's.
     """
 
     command: str
@@ -86,6 +88,7 @@ def measure_assembling(*, command: str, say: Say) -> ContextReport:
     few, crowd = made_up(MESSAGES, AUTHORS), made_up(MESSAGES, MESSAGES)
     plain = [asdict(message) for message in few.messages]
     built = build(few.scene, few.messages)
+    seen = without_pictures(built.context)
     say(f"{MESSAGES} messages of {AUTHORS} people")
     works: dict[str, Callable[[], object]] = {
         "reference": partial(json.dumps, plain),
@@ -93,7 +96,7 @@ def measure_assembling(*, command: str, say: Say) -> ContextReport:
         "record": partial(what_was_read, built),
         "together": partial(assemble, few),
         "each_another": partial(assemble, crowd),
-        **{dialect: partial(render, built.context, _target(dialect)) for dialect in _PROVIDERS},
+        **{dialect: partial(render, seen, _target(dialect)) for dialect in _PROVIDERS},
     }
     times: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(ROUNDS):
@@ -124,7 +127,13 @@ def assemble(channel: Channel) -> None:
     """What the context worker does of a channel for a chat completion."""
     built = build(channel.scene, channel.messages)
     what_was_read(built)
-    render(built.context, _target("openai-chat"))
+    render(without_pictures(built.context), _target("openai-chat"))
+
+
+def without_pictures(context: NeutralContext) -> NeutralContext:
+    """The context as its media are resolved for a model that sees none: custom emojis stay in the text alone."""
+    pictures: Replacements = {id(place.part): () for place in places(context)}
+    return replaced(context, pictures)
 
 
 def _target(dialect: Dialect) -> Target:
@@ -137,7 +146,7 @@ def _over(more: Channel, less: Channel) -> float:
 
 
 def _build_and_render(channel: Channel) -> None:
-    render(build(channel.scene, channel.messages).context, _target("openai-chat"))
+    render(without_pictures(build(channel.scene, channel.messages).context), _target("openai-chat"))
 
 
 def _hostile(name: str) -> Hostile:
