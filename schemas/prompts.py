@@ -1,5 +1,6 @@
 """A provider-native request as context made it: all but the secret."""
 
+from operator import not_
 from typing import Annotated, ClassVar, Literal, cast
 
 from pydantic import Field, JsonValue, StringConstraints
@@ -8,6 +9,7 @@ from schemas.attempts import AttemptFacts
 from schemas.base import GenerationNumber, Model, Record, Snowflake, TurnId, is_absent
 from schemas.chunks import Dialect
 from schemas.context import BlobRef
+from schemas.parameter_types import JsonType, text_parameters
 
 Placement = Literal["bearer", "x-api-key", "x-goog-api-key", "google-adc", "none"]
 """Where a provider wants its key. `google-adc`: an access token of Google's application default credentials."""
@@ -34,16 +36,21 @@ class BlobPlace(Model):
 
 
 class KnownTool(Model):
-    """A tool on offer to a model that writes its calls as text. `needs_arguments`: a call without any is no call."""
+    """A tool on offer to a model that writes its calls as text. `needs_arguments`: a call without any is no call.
+
+    `texts` are the parameters that take a text, each with the other JSON types that it takes: where texts stand bare,
+    nothing else tells the text 12 from the number.
+    """
 
     name: str
     needs_arguments: bool = True
+    texts: dict[str, tuple[JsonType, ...]] = Field(default_factory=dict, exclude_if=not_)
 
     @classmethod
     def of(cls, name: str, parameters: object) -> "KnownTool":
         """The tool of a JSON Schema of its parameters, as chat requests have it; without one it takes none."""
         schema = cast("dict[str, object]", parameters) if isinstance(parameters, dict) else {}
-        return cls(name=name, needs_arguments=bool(schema.get("required")))
+        return cls(name=name, needs_arguments=bool(schema.get("required")), texts=text_parameters(schema))
 
 
 class StreamDeadlines(Model):

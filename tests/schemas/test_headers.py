@@ -90,7 +90,10 @@ def test_a_number_is_ascii_digits_alone(text: str) -> None:
         HeaderReader([("sequence", text.encode())]).number("sequence")
 
 
-TOOLS = st.lists(st.builds(KnownTool, name=st.text(max_size=9), needs_arguments=st.booleans()), max_size=3).map(tuple)
+PARAMETERS = st.dictionaries(st.text(max_size=9), st.lists(st.sampled_from(["null", "integer"])).map(tuple), max_size=2)
+TOOLS = st.lists(
+    st.builds(KnownTool, name=st.text(max_size=9), needs_arguments=st.booleans(), texts=PARAMETERS), max_size=3
+).map(tuple)
 
 
 @given(st.builds(RawSlice, origin=ORIGINS, sequence=NUMBERS, http_status=NUMBERS, content_type=st.text(max_size=20),

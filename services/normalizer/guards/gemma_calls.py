@@ -5,12 +5,13 @@ read, and what came of it is marked as truncated; text that is no call is releas
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
 from services.normalizer.events import Event, TextDelta, ToolCallDelta
 from services.normalizer.guards.gemma_syntax import written_as_json
+from services.normalizer.guards.tokens import held_from
 
 MAX_CALL_CHARS = 256 * 1024
 
@@ -73,7 +74,7 @@ class GemmaToolCalls:
         """Take text up to the next opening token; returns where to go on."""
         opening = _OPENING.search(text, at)
         if opening is None:
-            end = _held_from(text, at, _NOTATIONS)
+            end = held_from(text, at, len(text), _NOTATIONS)
             _append(text[at:end], out)
             self._held = text[end:]
             return len(text)
@@ -92,7 +93,7 @@ class GemmaToolCalls:
         if limit <= len(text):
             self._release(notation, text[at:limit], out)
             return limit
-        end = _held_from(text, at, (notation.closing,))
+        end = held_from(text, at, len(text), (notation.closing,))
         self._pieces.append(text[at:end])
         self._size += end - at
         self._held = text[end:]
@@ -116,12 +117,6 @@ class GemmaToolCalls:
         self._notation = None
         self._pieces.clear()
         self._size = 0
-
-
-def _held_from(text: str, at: int, tokens: Iterable[str]) -> int:
-    """Where the end of the text begins that may become one of the tokens; each has its only `<` in front."""
-    start = text.rfind("<", at)
-    return start if start >= 0 and any(token.startswith(text[start:]) for token in tokens) else len(text)
 
 
 def _append(text: str, out: list[Event]) -> None:

@@ -1,8 +1,8 @@
 """Which guards a stream has, and in which order.
 
 Backends leak reasoning and calls into the text of chat completions, whoever serves them: OpenRouter, an OpenAI-compatible
-service, a server of the user's own; NovelAI's completions have no other place for what GLM thinks. What repairs calls is
-for a server of the user's own alone, whose provider is named `custom` or `custom:` and a connection's id.
+service, a server of the user's own; NovelAI's completions have no other place for what GLM thinks and calls. What repairs
+calls is else for a server of the user's own alone, whose provider is named `custom` or `custom:` and a connection's id.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +14,7 @@ import msgspec
 from schemas.chunks import Dialect
 from schemas.prompts import KnownTool
 from services.normalizer.guards.gemma_calls import GemmaToolCalls
+from services.normalizer.guards.glm_calls import GlmToolCalls
 from services.normalizer.guards.guard import Guard, Guards
 from services.normalizer.guards.reasoning_spill import ReasoningContentSpillGuard
 from services.normalizer.guards.think_blocks import ThinkBlockContentStripper
@@ -38,11 +39,14 @@ class _Row(msgspec.Struct, frozen=True):
 
 _CHAT: frozenset[Dialect] = frozenset({"openai-chat"})
 
-_THINKING_IN_TEXT: frozenset[Dialect] = frozenset({"openai-chat", "novelai"})
+_NOVELAI: frozenset[Dialect] = frozenset({"novelai"})
+
+_THINKING_IN_TEXT: frozenset[Dialect] = _CHAT | _NOVELAI
 
 _ROWS = (
     _Row(_THINKING_IN_TEXT, lambda _: ThinkBlockContentStripper()),
     _Row(_CHAT, lambda _: ReasoningContentSpillGuard()),
+    _Row(_NOVELAI, lambda stream: GlmToolCalls(stream.known_tools, stream.slots), tools=True),
     _Row(_CHAT, lambda stream: GemmaToolCalls(stream.slots), custom=True),
     _Row(_CHAT, lambda stream: VerbatimToolCallParser(stream.known_tools, stream.slots), custom=True, tools=True),
 )

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from schemas.chunks import Dialect
 from schemas.prompts import KnownTool
 from services.normalizer.argument_recovery import recovered_arguments
 from services.normalizer.events import EndMark, Event, TextDelta, ThinkingDelta
@@ -43,13 +44,25 @@ HOSTILE = [
     "a` .",
     "ab.c d",
 ]
+GLMS = [
+    "<tool_call>",
+    "<tool_call>draw",
+    "<tool_call>draw\n",
+    "<tool_call>draw<arg_key>",
+    "<tool_call>draw<arg_key>a</arg_key><arg_value>",
+    "<tool_call>draw<arg_key>a</arg_key><arg_value>1</arg_value>",
+    "<tool_call>draw<arg_key>a</arg_key><arg_value>[[1</arg_value></tool_call>",
+    "<arg_key>",
+    "</arg_value",
+    " \n",
+]
 
 
-def cost_s(text: str, size: int) -> float:
+def cost_s(text: str, size: int, dialect: Dialect = "openai-chat") -> float:
     """Processor time for a text in deltas of this size, the least of two."""
     costs: list[float] = []
     for _ in range(2):
-        guards = guards_for("openai-chat", "custom", TOOLS)
+        guards = guards_for(dialect, "custom", TOOLS)
         assert guards is not None
         began = time.process_time()
         guards.read([ThinkingDelta("x")])
@@ -67,6 +80,17 @@ def test_eight_times_the_text_costs_about_eight_times_as_much(pattern: str, size
     text = pattern * (8 * short // len(pattern))
     # Quadratic cost would be 64 times; the constant is for what a clock cannot tell apart.
     assert cost_s(text, size) < 24 * cost_s(text[:short], size) + 0.02
+
+
+@pytest.mark.parametrize("size", [1, 1_000_000], ids=["letters", "whole"])
+@pytest.mark.parametrize("before", ["", "<tool_call>draw", "<tool_call>draw<arg_key>a</arg_key><arg_value>"], ids=repr)
+@pytest.mark.parametrize("pattern", GLMS, ids=repr)
+def test_eight_times_the_text_in_glms_notation_costs_about_eight_times_as_much(
+    pattern: str, before: str, size: int
+) -> None:
+    short = 1_200 if size == 1 else 8_000
+    text = before + pattern * (8 * short // len(pattern))
+    assert cost_s(text, size, "novelai") < 24 * cost_s(text[:short], size, "novelai") + 0.02
 
 
 @pytest.mark.parametrize("pattern", ["{", '{"a":', '{"a":[', '{"a":"x","a":', '{"a":"\\', "[", '"'], ids=repr)
