@@ -6,6 +6,7 @@ from typing import Literal, cast, get_args
 JsonType = Literal["null", "boolean", "integer", "number", "string", "array", "object"]
 
 _TYPES: Mapping[object, JsonType] = {name: name for name in get_args(JsonType)}
+_WHOLE = frozenset[JsonType](("integer",))
 _MOST_DEPTH = 8
 """Alternatives inside each other. What is deeper may be anything."""
 
@@ -52,17 +53,15 @@ def _types(schema: object, depth: int = 0) -> frozenset[JsonType]:
     if "const" in said:
         return frozenset[JsonType]((json_type(said["const"]),))
     if values := _list(said.get("enum")):
-        return frozenset(map(json_type, values))
+        return frozenset[JsonType](map(json_type, values))
     alternatives = [_types(one, depth + 1) for key in ("anyOf", "oneOf") for one in _list(said.get(key))]
     return frozenset[JsonType]().union(*alternatives) if all(alternatives) else frozenset()
 
 
 def _named(names: object) -> frozenset[JsonType]:
     listed: Iterable[object] = [names] if isinstance(names, str) else _list(names)
-    types: set[JsonType] = {_TYPES[name] for name in listed if isinstance(name, str) and name in _TYPES}
-    if "number" in types:
-        types.add("integer")
-    return frozenset(types)
+    types = frozenset[JsonType](_TYPES[name] for name in listed if isinstance(name, str) and name in _TYPES)
+    return types.union(_WHOLE) if "number" in types else types
 
 
 def _object(value: object) -> dict[str, object]:

@@ -42,6 +42,7 @@ def prompt(request: GenerationRequested, context: NeutralContext, route: Route, 
         body=body,
         blobs=blobs,
         credential=CredentialRef(name=chosen.credential, placement=route.placement if chosen.credential else "none"),
+        verbatim_tools=made.known_tools,
         deadlines=_DEADLINES.model_copy(update={"total_ms": min(_DEADLINES.total_ms, request.deadline_ms)}),
         rules_version=request.rules_version,
         attempt=None

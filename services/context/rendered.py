@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from schemas.context import BlobRef
+from schemas.prompts import KnownTool
 
 WarningCode = Literal[
     "image_skipped",
@@ -48,7 +49,8 @@ class Rendered:
 
     `mandatory` are the body's keys without which the reply would be another one or none at all; `added` those that this
     system set unasked, in the order in which they may be given up before anything that a user chose. Both serve the
-    attempts after a refusal. `skipped_images` are the Discord messages (ids) whose images could not be shown.
+    attempts after a refusal. `skipped_images` are the Discord messages (ids) whose images could not be shown. `known_tools`
+    are the tools whose calls are looked for in the reply's text.
     """
 
     url: str
@@ -58,3 +60,4 @@ class Rendered:
     mandatory: frozenset[str] = frozenset()
     added: tuple[str, ...] = ()
     skipped_images: tuple[str, ...] = field(default=())
+    known_tools: tuple[KnownTool, ...] = ()

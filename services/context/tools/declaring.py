@@ -6,6 +6,7 @@ from typing import NamedTuple, assert_never
 
 from schemas.chunks import Dialect
 from schemas.context import ToolDeclaration
+from schemas.prompts import KnownTool
 from services.context.rendered import RenderWarning
 from services.context.tools.google_schema import GOOGLE_PROPERTY, google_schema
 from services.context.tools.keywords import MOST_TEXT, Schema
@@ -45,6 +46,11 @@ def declare(tools: Iterable[ToolDeclaration], dialect: Dialect) -> Declared:
     if dialect == "google" and native:
         native = [{"functionDeclarations": [*native]}]
     return Declared(native, tuple(warnings))
+
+
+def known_tools(plain: Iterable[Schema]) -> tuple[KnownTool, ...]:
+    """What a reader of calls in the text must know of the tools, which are declared as a prompt tells of them."""
+    return tuple(KnownTool.of(str(tool["name"]), tool["parameters"]) for tool in plain)
 
 
 def _parameters(parameters: Schema, dialect: Dialect) -> SoundSchema:

@@ -5,14 +5,18 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from schemas.context import GenerationOptions, NeutralContext, TextPart
+from schemas.context import GenerationOptions, NeutralContext, TextPart, ToolDeclaration
+from schemas.prompts import KnownTool
 from services.context.dialects.novelai.glm_prompt import unmarked
 from services.context.failures import UnusableTarget
 from services.context.render import render as build
+from services.context.tools.names import wire_name
 from tests.context.native.making import GLM, KAYRA, WEATHER, bot, context, exchange, image, model, system, user
 from tests.context.native.strategies import contexts, patient, said_texts, stand_in_order
+from tests.context.reading import reply_to
 
 HELLO = user("grace: hello")
 SAID = context(
@@ -136,6 +140,74 @@ Wait.
 """)
 
 
+def test_tools_are_known_by_the_names_of_the_prompt_and_only_where_it_tells_of_them() -> None:
+    odd = ToolDeclaration(name="web.search", parameters={"properties": {"q": {"type": ["string", "null"]}}})
+    made = build(context(HELLO, tools=(WEATHER, odd)), GLM)
+    first, second = made.known_tools
+    assert first == KnownTool(name="weather", needs_arguments=True, texts={"city": ()})
+    assert (second.needs_arguments, second.texts) == (False, {"q": ("null",)})
+    assert f'"name":"{second.name}"' in str(made.body["prompt"])
+    assert (
+        build(context(HELLO, tools=(WEATHER,), options=GenerationOptions(tools_enabled=False)), GLM).known_tools == ()
+    )
+    assert build(context(HELLO, tools=(WEATHER,)), KAYRA).known_tools == ()
+
+
+MARKED = st.lists(
+    st.sampled_from(
+        ["<tool_call>weather", "</tool_call>", "<arg_key>", "</arg_value>", "<think>", "[gMASK]", "<|user|>", "12"]
+    )
+    | st.text(max_size=4),
+    max_size=4,
+).map("".join)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner | MARKED, max_size=3) | st.dictionaries(MARKED, inner | MARKED, max_size=3),
+    max_leaves=6,
+)
+CALLS = st.lists(
+    st.tuples(
+        st.sampled_from(["weather", "web.search"]),
+        st.fixed_dictionaries(
+            {}, optional={"city": MARKED, "maybe": st.none() | MARKED, "n": VALUES, "at <x>": VALUES}
+        ),
+    ),
+    min_size=1,
+    max_size=3,
+)
+TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+TAKING = {"type": "object", "properties": {"city": {"type": "string"}, "maybe": TEXT_OR_NULL, "n": {"type": "number"}}}
+
+
+def deep_unmarked(value: Any) -> Any:
+    match value:
+        case str():
+            return unmarked(value)
+        case list():
+            return [deep_unmarked(one) for one in value]
+        case dict():
+            return {unmarked(key): deep_unmarked(one) for key, one in value.items()}
+        case _:
+            return value
+
+
+@patient
+@given(CALLS, st.integers(1, 40))
+def test_a_call_in_the_prompt_is_read_as_the_same_call(called: list[tuple[str, dict[str, Any]]], size: int) -> None:
+    tools = tuple(ToolDeclaration(name=name, parameters=TAKING) for name in ("weather", "web.search"))
+    history = (exchange(*((name, args, {}) for name, args in called)),)
+    made: Any = build(context(HELLO, tools=tools, function_history=history), GLM)
+    _, _, behind = made.body["prompt"].partition("<|assistant|>\n<think></think>\n")
+    text, _, _ = behind.partition("\n<|observation|>")
+    reply = reply_to(made, "novelai", "novelai", [text[at : at + size] for at in range(0, len(text), size)])
+    assert [call.name for call in reply.calls] == [wire_name(name) for name, _ in called]
+    assert [call.args for call in reply.calls] == [
+        {key: None if args[key] in (None, "null") and key == "maybe" else deep_unmarked(args[key]) for key in args}
+        for _, args in called
+    ]
+    assert (reply.text.strip(), reply.error) == ("", None)
+
+
 def test_a_story_in_full() -> None:
     made = build(SAID, KAYRA)
     assert made.url == "https://text.novelai.net/ai/generate-stream"
@@ -203,7 +275,9 @@ def test_a_reply_that_has_begun_goes_on_where_it_stopped(said: NeutralContext) -
     assert story.body["input"].endswith("\ngrace: hello\nAda: Well,")
 
 
-@pytest.mark.parametrize("mark", ["<|system|>", "[gMASK]<sop>", "</tool_response>", "<think>", "<|assistant|>"])
+@pytest.mark.parametrize(
+    "mark", ["<|system|>", "[gMASK]<sop>", "</tool_response>", "</arg_value>", "<think>", "<|assistant|>"]
+)
 def test_what_people_write_opens_no_role(mark: str) -> None:
     def marks(text: str) -> int:
         history = (exchange(("weather", {text: text}, {text: text}), said=text),)

@@ -22,7 +22,9 @@ THINK_END = "</think>"
 
 _BEGIN = "[gMASK]<sop>"
 _NO_THOUGHT = f"<think>{THINK_END}"
-_TAG = re.compile(r"<(?=\|(?:system|user|assistant|observation|endoftext)\|>|sop>|/?tool_(?:call|response)>|/?think>)")
+_TAG = re.compile(
+    r"<(?=\|(?:system|user|assistant|observation|endoftext)\|>|sop>|/?(?:tool_(?:call|response)|arg_(?:key|value)|think)>)"
+)
 _MASK = re.compile(r"\[(?=gMASK\])")
 _TOOLS = """# Tools
 

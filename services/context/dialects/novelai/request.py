@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from urllib.parse import urlunsplit
 
 from schemas.context import GenerationOptions, NeutralContext, SamplingParameter
+from schemas.prompts import KnownTool
 from services.catalog.target import Target
 from services.context.dialects.generation import bounded
 from services.context.dialects.novelai.glm_prompt import ROLE_STOPS, THINK_END, glm_prompt
@@ -21,7 +22,7 @@ from services.context.neutral.sampling import sampling
 from services.context.neutral.stops import MOST_STOPS, stop_strings
 from services.context.neutral.thinking import thinking_level
 from services.context.rendered import NativeValue, Rendered
-from services.context.tools.declaring import declare
+from services.context.tools.declaring import declare, known_tools
 
 GLM_WINDOW = 12_288
 """Tokens of prompt and reply."""
@@ -41,7 +42,11 @@ def build(context: NeutralContext, target: Target) -> Rendered:
     """The request. Which of the endpoints is told by the model's name; raises UnusableTarget for a bad base URL."""
     row, notes = habits_of(target), Notes(places=media_places(context.items))
     is_glm = target.model.codename.startswith("glm-")
-    body = _glm(context, target, row, notes) if is_glm else _story(context, target, notes)
+    known: tuple[KnownTool, ...] = ()
+    if is_glm:
+        body, known = _glm(context, target, row, notes)
+    else:
+        body = _story(context, target, notes)
     return Rendered(
         url=_url(target, row, _GLM_PATH if is_glm else _STORY_PATH),
         headers={"accept": "text/event-stream", **row.headers},
@@ -50,10 +55,14 @@ def build(context: NeutralContext, target: Target) -> Rendered:
         mandatory=frozenset({"model", "prompt", "stream", "input", "parameters"}) & body.keys(),
         added=tuple(name for name in row.defaults if name in body and getattr(context.options, name) is None),
         skipped_images=tuple(notes.skipped),
+        known_tools=known,
     )
 
 
-def _glm(context: NeutralContext, target: Target, row: Habits, notes: Notes) -> dict[str, NativeValue]:
+def _glm(
+    context: NeutralContext, target: Target, row: Habits, notes: Notes
+) -> tuple[dict[str, NativeValue], tuple[KnownTool, ...]]:
+    """The body, and the tools that its prompt tells of."""
     options, parts = context.options, told(context.items)
     dialogue, opening = begun(context, parts.dialogue, said(parts.dialogue, notes))
     declared = declare(offered_tools(context, target.model, notes), target.dialect)
@@ -74,7 +83,7 @@ def _glm(context: NeutralContext, target: Target, row: Habits, notes: Notes) -> 
         options, specialised=specialised, most=MOST_STOPS[target.provider], with_speaker=row.speaker_stop
     )
     notes.warnings += stops.warnings
-    return {
+    body: dict[str, NativeValue] = {
         "model": target.model.codename,
         "prompt": prompt,
         "stream": True,
@@ -82,6 +91,7 @@ def _glm(context: NeutralContext, target: Target, row: Habits, notes: Notes) -> 
         **_sampling(options, target, row.defaults, notes),
         "stop": [*stops.strings],
     }
+    return body, known_tools(declared.native)
 
 
 def _story(context: NeutralContext, target: Target, notes: Notes) -> dict[str, NativeValue]:
