@@ -115,7 +115,7 @@ def policy(
     tools: Annotated[bool | None, typer.Option("--tools/--no-tools", help="Models are offered tools.")] = None,
     verbatim_tools: Annotated[
         bool | None,
-        typer.Option("--verbatim-tools/--no-verbatim-tools", help="Calls are looked for in the text of every model."),
+        typer.Option("--verbatim-tools/--no-verbatim-tools", help="Every custom endpoint writes its calls as text."),
     ] = None,
     speaker_stop: Annotated[
         bool | None,

@@ -1,4 +1,4 @@
-"""From a neutral context to the request of one target: make its calls readable, relocate media, cut to fit, say it.
+"""From a neutral context to the request of one target: make its calls readable, tell of tools, relocate media, cut, say it.
 
 It is pure: whatever it needs is in the context and in the target, and the same two give the same request.
 """
@@ -22,6 +22,7 @@ from services.context.neutral.relocation import relocate_media
 from services.context.neutral.truncation import output_reserve, truncate
 from services.context.rendered import Rendered, RenderWarning
 from services.context.sanitizing.messages import sanitize_messages_for_target
+from services.context.tools.written_out import told_of_tools
 
 BUILDERS: Mapping[Dialect, Callable[[NeutralContext, Target], Rendered]] = {
     "openai-chat": chat_completions.build,
@@ -38,11 +39,12 @@ def render(context: NeutralContext, target: Target, *, retries: int = 0) -> Rend
     `retries` counts the replies of the turn that were empty because they ran out of length: each drops more history.
     """
     readable = sanitize_messages_for_target(context, target)
-    moved = readable.context.model_copy(update={"items": relocate_media(readable.context.items)})
+    told = told_of_tools(readable.context, target)
+    moved = told.context.model_copy(update={"items": relocate_media(told.context.items)})
     fitted, cuts = _fitted(moved, target, retries)
     made = BUILDERS[target.dialect](fitted, target)
     placed = _placed(made.warnings, readable.context, fitted)
-    return replace(made, warnings=(*readable.warnings, *cuts, *placed))
+    return replace(made, warnings=(*readable.warnings, *cuts, *placed), known_tools=(*made.known_tools, *told.known))
 
 
 def _fitted(context: NeutralContext, target: Target, retries: int) -> tuple[NeutralContext, tuple[RenderWarning, ...]]:

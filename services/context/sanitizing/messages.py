@@ -15,6 +15,7 @@ from services.context.sanitizing.findings import Findings
 from services.context.sanitizing.pairing import paired
 from services.context.sanitizing.replay import Kinship, kinship, usable_replay, visible_text
 from services.context.tools.names import wire_name
+from services.context.tools.written_out import writes_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ def sanitize_messages_for_target(context: NeutralContext, target: Target) -> San
 
     Every call has one result, in the calls' order. Ids are in the target's form and unique, names are wire names.
     Arguments that were cut off are none. Reasoning and signatures are only those that the target can read again. For a
-    target without tools the calls become text. Doing it again changes nothing.
+    target without tools, or one that writes its calls as text, the calls become text. Doing it again changes nothing.
     """
     findings = Findings()
     ids = CallIds(target)
@@ -39,9 +40,12 @@ def sanitize_messages_for_target(context: NeutralContext, target: Target) -> San
         history.append(_sanitized(exchange, index, target, ids, findings))
     if not history:
         return Sanitized(context)
-    if not _takes_calls(context, target):
-        findings.add("function_history", "the calls are told as text, since the target takes none")
-        told: dict[str, object] = {"items": (*context.items, *exchanges_as_items(history)), "function_history": ()}
+    written_out = writes_calls(target)
+    if written_out or not _takes_calls(context, target):
+        why = "writes its own so" if written_out else "takes none"
+        findings.add("function_history", f"the calls are told as text, since the target {why}")
+        dialogue = exchanges_as_items(history, written_out=written_out)
+        told: dict[str, object] = {"items": (*context.items, *dialogue), "function_history": ()}
         if any(exchange.text.strip() for exchange in history):
             # The reply has begun, which nothing but the history could tell.
             told["options"] = context.options.model_copy(update={"prefill": None})
