@@ -14,7 +14,7 @@ from services.provider.failures import AddressForbidden
 from services.provider.inflating import inflating
 from services.provider.pools import POLICY, Pool, Pools
 from services.provider.transport import Call, ConnectFailed, ConnectionBroken
-from services.runtime.fetching.refusals import FetchRefused
+from services.runtime.fetching.refusals import REFUSALS, FetchRefused
 from services.runtime.fetching.urls import checked
 
 _SENDING = "http11.send_request_headers.started"
@@ -130,8 +130,8 @@ class HttpxResponse:
 
 def _forbidden(error: FetchRefused) -> AddressForbidden:
     return AddressForbidden(
-        f"the endpoint may not be called: {error.code}",
-        remedy="Endpoints need https and a public address, unless the operator sets ODRADEK_PRIVATE_ENDPOINTS.",
+        f"the endpoint may not be called: {REFUSALS[error.code].reason} ({error.code})",
+        remedy=f"{error.remedy} An operator lets endpoints lie in their own network by ODRADEK_PRIVATE_ENDPOINTS=1.",
     )
 
 

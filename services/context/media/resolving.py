@@ -194,7 +194,7 @@ class MediaResolver:
         try:
             return (await self._fetcher.fetch(part.uri, most_bytes=most_bytes, total_s=seconds)).body
         except FetchFailed as error:
-            reason = f"refused: {error.code}" if isinstance(error, FetchRefused) else error.kind
+            reason = str(error) if isinstance(error, FetchRefused) else error.kind
             stage: MediaStage = "limit" if isinstance(error, SizeExceeded) else "download"
             raise _Failed(stage, reason, error.status) from None
 

@@ -41,10 +41,34 @@ def look_up(host: str, port: int) -> Sequence[Address]:
     return list(dict.fromkeys(address for address in addresses if address))
 
 
+async def vetted(
+    host: str,
+    port: int,
+    policy: FetchPolicy,
+    *,
+    resolver: Resolver = system_resolver,
+    public: Callable[[Address], bool] = is_public,
+) -> Sequence[Address]:
+    """All addresses of the host, if every one of them may be reached; raises FetchRefused.
+
+    `public` judges an address where the policy wants public ones.
+    """
+    literal = parsed(host)
+    try:
+        addresses = [literal] if literal else await resolver(host, port)
+    except (OSError, UnicodeError):
+        raise FetchRefused("DNS_RESOLUTION_FAILED") from None
+    if not addresses:
+        raise FetchRefused("DNS_RESOLUTION_FAILED")
+    if any(is_metadata(address) or (policy.public_only and not public(address)) for address in addresses):
+        raise FetchRefused("PRODUCTION_BLOCKED_ADDRESS")
+    return addresses
+
+
 class VettedBackend(httpcore.AsyncNetworkBackend):
     """Connects to a host only if all of its addresses may be reached, and then to one of exactly those.
 
-    `public` judges an address where the policy wants public ones. Raises FetchRefused, or httpcore's errors.
+    See `vetted` for the arguments. Raises FetchRefused, or httpcore's errors.
     """
 
     def __init__(
@@ -70,7 +94,8 @@ class VettedBackend(httpcore.AsyncNetworkBackend):
         """Resolve, vet and connect, one address after the other, all within `timeout` seconds."""
         try:
             async with asyncio.timeout(timeout):
-                addresses = _in_turns(await self._vetted(host, port))[:MOST_ADDRESSES]
+                found = await vetted(host, port, self._policy, resolver=self._resolver, public=self._public)
+                addresses = _in_turns(found)[:MOST_ADDRESSES]
                 for address in addresses[:-1]:
                     try:
                         return await self._connect(address, port, ADDRESS_S, local_address, socket_options)
@@ -92,21 +117,6 @@ class VettedBackend(httpcore.AsyncNetworkBackend):
     async def sleep(self, seconds: float) -> None:
         """Wait, as httpcore asks for it."""
         await self._inner.sleep(seconds)
-
-    async def _vetted(self, host: str, port: int) -> Sequence[Address]:
-        literal = parsed(host)
-        try:
-            addresses = [literal] if literal else await self._resolver(host, port)
-        except (OSError, UnicodeError):
-            raise FetchRefused("DNS_RESOLUTION_FAILED") from None
-        if not addresses:
-            raise FetchRefused("DNS_RESOLUTION_FAILED")
-        if not all(self._allowed(address) for address in addresses):
-            raise FetchRefused("PRODUCTION_BLOCKED_ADDRESS")
-        return addresses
-
-    def _allowed(self, address: Address) -> bool:
-        return not is_metadata(address) and (not self._policy.public_only or self._public(address))
 
     async def _connect(
         self,

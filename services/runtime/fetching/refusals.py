@@ -1,5 +1,7 @@
 """Why a fetch failed: one error a reason. No message holds an address, a URL or bytes, since users wrote them."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from services.runtime.errors import OdradekError
@@ -15,6 +17,33 @@ RefusalCode = Literal[
 ]
 """Why a URL is not fetched. Metadata and link-local addresses are PRODUCTION_BLOCKED_ADDRESS in development too."""
 
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a person reads of a refusal: what is wrong with the address, as the end of a sentence, and what to do."""
+
+    reason: str
+    remedy: str
+
+
+REFUSALS: Mapping[RefusalCode, Told] = {
+    "INVALID_FORMAT": Told(
+        "it is malformed, or its port is one where no web server listens",
+        "Give a plain URL such as https://llm.example/v1, without a user name and without blanks.",
+    ),
+    "INVALID_PROTOCOL": Told("it is neither https nor http", "Give an https URL."),
+    "REMOTE_HTTP_FORBIDDEN": Told("plain http is for this machine alone", "Use https."),
+    "PRODUCTION_HTTPS_REQUIRED": Told("only https is allowed", "Use https."),
+    "PRODUCTION_LOCALHOST_FORBIDDEN": Told("its name is this machine's", "Use a name on the public internet."),
+    "DNS_RESOLUTION_FAILED": Told(
+        "its name leads to no address", "Check how the name is spelt, and whether this machine can look names up."
+    ),
+    "PRODUCTION_BLOCKED_ADDRESS": Told(
+        "it lies in a private network, or where a cloud keeps its metadata", "Use an address on the public internet."
+    ),
+}
+"""What each code means to a person."""
+
 FailureKind = Literal["refused", "size_exceeded", "timeout", "network_error", "invalid_response"]
 
 
@@ -23,8 +52,8 @@ class FetchFailed(OdradekError):
 
     kind: FailureKind
 
-    def __init__(self, message: str, *, status: int | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, remedy: str = "", status: int | None = None) -> None:
+        super().__init__(message, remedy=remedy)
         self.status = status
 
 
@@ -34,7 +63,8 @@ class FetchRefused(FetchFailed):
     kind = "refused"
 
     def __init__(self, code: RefusalCode) -> None:
-        super().__init__(f"the address may not be fetched: {code}")
+        told = REFUSALS[code]
+        super().__init__(f"the address may not be fetched: {told.reason} ({code})", remedy=told.remedy)
         self.code: RefusalCode = code
 
 

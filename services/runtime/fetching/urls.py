@@ -57,10 +57,11 @@ class FetchPolicy:
     """What may be fetched.
 
     In production: https only, no localhost, public addresses only. In development: any https, and plain http of localhost;
-    with `strict_addresses` public addresses only too. Metadata and link-local addresses are never reached.
+    with `strict_addresses` public addresses only too. In one's own network: https and http anywhere. Metadata and
+    link-local addresses are never reached.
     """
 
-    mode: Literal["production", "development"] = "production"
+    mode: Literal["production", "development", "own_network"] = "production"
     strict_addresses: bool = False
 
     @property
@@ -105,7 +106,7 @@ def _check_host(host: str, scheme: str, policy: FetchPolicy) -> None:
             raise FetchRefused("PRODUCTION_HTTPS_REQUIRED")
         if is_localhost and address is None:
             raise FetchRefused("PRODUCTION_LOCALHOST_FORBIDDEN")
-    elif scheme == "http" and not is_localhost:
+    elif policy.mode == "development" and scheme == "http" and not is_localhost:
         raise FetchRefused("REMOTE_HTTP_FORBIDDEN")
     if address and (is_metadata(address) or (policy.public_only and not is_public(address))):
         raise FetchRefused("PRODUCTION_BLOCKED_ADDRESS")

@@ -1,14 +1,16 @@
 """URLs that lead, or seem to lead, into the operator's network: none begins a connection, whatever their form."""
 
+import re
 from ipaddress import ip_address
+from typing import get_args
 
 import pytest
 
 from services.runtime.fetching.addresses import is_public
-from services.runtime.fetching.connecting import VettedBackend
+from services.runtime.fetching.connecting import VettedBackend, vetted
 from services.runtime.fetching.fetcher import Fetcher
 from services.runtime.fetching.refusals import FetchRefused, RefusalCode
-from services.runtime.fetching.urls import FetchPolicy
+from services.runtime.fetching.urls import FetchPolicy, checked
 from tests.runtime.fetching.conftest import Certificates, Dns
 
 BLOCKED, FORMAT, LOCALHOST = "PRODUCTION_BLOCKED_ADDRESS", "INVALID_FORMAT", "PRODUCTION_LOCALHOST_FORBIDDEN"
@@ -260,3 +262,36 @@ async def test_development_may_be_strict_about_addresses(
 )
 def test_the_internet_is_public(text: str) -> None:
     assert is_public(ip_address(text))
+
+
+@pytest.mark.parametrize(
+    ("url", "code"),
+    {
+        "http://10.0.0.1:8000/": None,
+        "http://localhost:11434/": None,
+        "https://private.example/": None,
+        "http://169.254.169.254/": BLOCKED,
+        "https://[fd00:ec2::254]/": BLOCKED,
+        "http://metadata.google.internal/": BLOCKED,
+        "ftp://localhost/": "INVALID_PROTOCOL",
+        "http://user@localhost/": FORMAT,
+    }.items(),
+)
+async def test_in_ones_own_network_everything_is_reached_but_metadata(
+    url: str, code: RefusalCode | None, hostile_dns: Dns
+) -> None:
+    policy = FetchPolicy("own_network")
+    hostile_dns.say("localhost", ["127.0.0.1"])
+    refused: RefusalCode | None = None
+    try:
+        assert await vetted(checked(url, policy).host, 80, policy)
+    except FetchRefused as error:
+        refused = error.code
+    assert refused == code
+
+
+@pytest.mark.parametrize("code", get_args(RefusalCode))
+def test_every_refusal_says_what_is_wrong_and_what_to_do(code: RefusalCode) -> None:
+    error = FetchRefused(code)
+    assert re.fullmatch(rf"the address may not be fetched: [a-z,/' ]{{10,}} \({code}\)", str(error))
+    assert re.fullmatch(r"[A-Z].{5,}\.", error.remedy)
