@@ -1,13 +1,13 @@
 """Asking a provider whether it takes a key. A custom endpoint is reached through the guard for what users point at."""
 
 import json
+from collections.abc import Mapping
 
 import httpx
 from pydantic import SecretStr
 
 from schemas.chunks import Dialect
 from schemas.prompts import Placement
-from services.catalog.owners import Owner, Person
 from services.catalog.probing import Probe, Verdict, judge, key_headers, probe_for
 from services.catalog.providers import PROVIDERS
 from services.catalog.target import Target
@@ -18,34 +18,30 @@ from services.runtime.fetching.urls import FetchPolicy
 _ENDPOINTS: dict[Dialect, Placement] = {"anthropic": "x-api-key", "google": "x-goog-api-key"}
 
 
-async def ask_provider(owner: Owner, target: Target, key: SecretStr | None) -> Verdict:
-    """What the provider of the target says of the key."""
-    probe = probe_for(target.provider, target.model.codename, target.base_url)
-    if probe is None:
-        return Verdict(
-            "undecided", "the credentials lie on the machine that asks (Google's ADC), so there is no key to try"
-        )
+async def ask_provider(target: Target, key: SecretStr | None, policy: FetchPolicy) -> Verdict:
+    """What the provider of the target says of the key; `policy` says where a custom endpoint may be."""
     placement = (
         _ENDPOINTS.get(target.dialect, "bearer")
         if target.provider == "custom"
         else PROVIDERS[target.provider].placement
     )
-    headers = {"content-type": "application/json", **key_headers(placement, key)}
+    return await ask_with(target, key_headers(placement, key), policy)
+
+
+async def ask_with(target: Target, credential: Mapping[str, str], policy: FetchPolicy) -> Verdict:
+    """What the provider of the target says of the credential, which stands in its headers."""
+    probe = probe_for(target.provider, target.model.codename, target.base_url)
+    headers = {"content-type": "application/json", **credential}
     content = None if probe.body is None else json.dumps(probe.body).encode()
     try:
         if target.provider == "custom":
-            status = await _guarded(probe, headers, content, policy_for(owner))
+            status = await _guarded(probe, headers, content, policy)
         else:
             status = await _direct(probe, headers, content)
     except (FetchFailed, httpx.HTTPError) as error:
-        detail = str(error) if isinstance(error, FetchFailed) else type(error).__name__
+        detail = f"{error}. {error.remedy}".strip() if isinstance(error, FetchFailed) else type(error).__name__
         return Verdict("undecided", f"there is no answer: {detail}")
     return judge(target.provider, status)
-
-
-def policy_for(owner: Owner) -> FetchPolicy:
-    """Where an endpoint may be: a person's on the internet alone, a server's also on this machine, as its operator says."""
-    return FetchPolicy("production") if isinstance(owner, Person) else FetchPolicy("development")
 
 
 async def _direct(probe: Probe, headers: dict[str, str], content: bytes | None) -> int:

@@ -2,6 +2,7 @@
 
 Lists and key information where a provider has them for nothing, else one token: https://openrouter.ai/docs/api-reference/get-current-api-key,
 https://ai.google.dev/api/models#method:-models.list, https://api.novelai.net/docs,
+https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/count-tokens,
 https://platform.openai.com/docs/api-reference/models/list.
 """
 
@@ -38,8 +39,8 @@ class Verdict:
     words: str
 
 
-def probe_for(provider: ProviderName, model: str, base_url: str | None = None) -> Probe | None:
-    """The request; None for Vertex, whose credentials lie on the machine. `base_url` None is the provider's own."""
+def probe_for(provider: ProviderName, model: str, base_url: str | None = None) -> Probe:
+    """The request. `base_url` None is the provider's own; Vertex and custom endpoints have none."""
     base = (base_url or PROVIDERS[provider].base_url or "").rstrip("/")
     one_token: dict[str, JsonValue] = {
         "model": model.removeprefix("zai/"),
@@ -47,11 +48,9 @@ def probe_for(provider: ProviderName, model: str, base_url: str | None = None) -
         "messages": [{"role": "user", "content": "Hi"}],
     }
     match provider:
-        case "vertex":
-            return None
         case "google":
             return Probe("GET", f"{base}/models?pageSize=1")
-        case "vertexexpress":
+        case "vertex" | "vertexexpress":
             content: JsonValue = [{"role": "user", "parts": [{"text": "Hi"}]}]
             return Probe("POST", f"{base}/models/{model}:countTokens", {"contents": content})
         case "openrouter":
@@ -88,6 +87,8 @@ def key_headers(placement: Placement, key: SecretStr | None) -> dict[str, str]:
 
 def judge(provider: ProviderName, status: int) -> Verdict:
     """What the status of the answer means. Google says 400 of a key that it does not know."""
+    if provider == "vertex":
+        return _judge_account(status)
     if status in (401, 403) or (status == 400 and provider in ("google", "vertexexpress")):
         return Verdict("refused", f"the key is refused (status {status})")
     if status == 402:
@@ -101,3 +102,18 @@ def judge(provider: ProviderName, status: int) -> Verdict:
     if provider == "custom" and status < 500:
         return Verdict("taken", f"the endpoint answers, but lists no models (status {status})")
     return Verdict("undecided", f"the answer has status {status}, which says nothing of the key")
+
+
+def _judge_account(status: int) -> Verdict:
+    """Of Vertex, which asks for no key: the account is the machine's, and only the project and location are ours."""
+    if status in (401, 403):
+        remedy = "give it the role Vertex AI User in the project, and enable the Vertex AI API there"
+        return Verdict("refused", f"the account of this machine's credentials is refused (status {status}): {remedy}")
+    if status == 429:
+        return Verdict(
+            "taken", "the account of this machine's credentials is taken, but the rate is limited (status 429)"
+        )
+    if 200 <= status < 300:
+        return Verdict("taken", "the account of this machine's credentials is taken by the project and location")
+    remedy = "check PROJECT::LOCATION, and whether the location has the model" if status in (400, 404) else "try later"
+    return Verdict("undecided", f"the answer has status {status}, which says nothing of the account: {remedy}")

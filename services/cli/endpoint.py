@@ -46,9 +46,11 @@ def add(
 ) -> None:
     """Add a custom endpoint, or change the one of this label. It becomes the model that answers if none is chosen yet.
 
+    It must lie on the public internet, unless ODRADEK_PRIVATE_ENDPOINTS=1 allows your own network for a server.
+
     \b
     Examples:
-      odradek endpoint add home --url http://localhost:11434 --model llama3.2 --no-auth --server 123
+      ODRADEK_PRIVATE_ENDPOINTS=1 odradek endpoint add home --url http://localhost:11434 --model qwen --no-auth --server 123
       odradek endpoint add proxy --url https://llm.example/v1 --model claude --strict-role-alternation --server 123 < key.txt
     """
     from services.cli import endpoint_commands

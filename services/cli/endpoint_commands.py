@@ -5,7 +5,6 @@ import sys
 
 from pydantic import SecretStr
 
-from services.catalog.asking import policy_for
 from services.catalog.catalog import open_catalog
 from services.catalog.choices import choose_model
 from services.catalog.endpoint import Endpoint
@@ -15,20 +14,22 @@ from services.catalog.overview import chosen_model
 from services.catalog.owners import Owner
 from services.catalog.tables import CustomEndpoint, Llm
 from services.cli.catalog_arguments import owner_of, read_key
+from services.cli.endpoint_places import check_place
 from services.cli.environment import load_settings
 from services.cli.printable import printable
 from services.cli.shell import run
-from services.runtime.fetching.urls import checked
 from services.runtime.settings import Settings
 
 
 def add(endpoint: Endpoint, *, server: str | None, user: str | None, key_env: str | None) -> None:
     """Save the endpoint with its key, and choose its model where none is chosen."""
     settings, owner = load_settings(), owner_of(server, user)
-    checked(base_url(endpoint.url), policy_for(owner))
+    unsure = run(settings, check_place(owner, base_url(endpoint.url), settings))
     key = read_key(key_env) if endpoint.requires_auth else None
     saved = run(settings, _add(settings, owner, endpoint, key))
     print(printable(f"{saved.provider}: endpoint {endpoint.label.strip().lower()} of {owner}"))
+    if unsure is not None:
+        print(f"warning: {unsure}", file=sys.stderr)
     for flag in sorted(saved.ignored):
         print(f"warning: {flag} is not offered for the style {endpoint.style}, so it stays as it is", file=sys.stderr)
 

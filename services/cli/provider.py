@@ -63,6 +63,7 @@ def show(server: ServerId = None, user: UserId = None, as_json: Json = False) ->
 def try_keys(provider: Provider, server: ServerId = None, user: UserId = None) -> None:
     """Ask the provider whether it takes the keys: by a list where it has one, else by a request for one token.
 
+    Vertex has no key: the application default credentials of this machine are tried in the project and location.
     Exits with 0 if all are taken, with 1 if one is refused or nothing can be said.
 
     \b
@@ -70,9 +71,9 @@ def try_keys(provider: Provider, server: ServerId = None, user: UserId = None) -
       odradek provider test anthropic --server 123
       odradek provider test custom:7 --user 456
     """
-    from services.cli import provider_commands
+    from services.cli import provider_trial
 
-    provider_commands.try_keys(provider, server=server, user=user)
+    provider_trial.try_keys(provider, server=server, user=user)
 
 
 @app.command()

@@ -4,24 +4,19 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 
-import typer
 from pydantic import SecretStr
 
-from services.catalog.asking import ask_provider
 from services.catalog.catalog import open_catalog
 from services.catalog.choices import choose_model, find_model, remove_provider, set_policy
-from services.catalog.keys import add_pooled_key, purge_pool, reveal, save_key
+from services.catalog.keys import add_pooled_key, purge_pool, save_key
 from services.catalog.overview import (
     ProviderView,
     chosen_model,
     default_model,
-    keys_of,
     policy_of,
-    probe_target,
     providers_of,
 )
 from services.catalog.owners import Owner, Person, Server
-from services.catalog.probing import Verdict
 from services.cli.catalog_arguments import owner_of, provider_of, read_key, server_of
 from services.cli.environment import load_settings
 from services.cli.printable import printable
@@ -86,29 +81,6 @@ def _line(view: ProviderView) -> str:
     if view.model is not None:
         parts.append(f"model {view.model}")
     return ", ".join(parts)
-
-
-def try_keys(name: str, *, server: str | None, user: str | None) -> None:
-    """Print what the provider says of each key; exits with 1 unless it takes all."""
-    settings, owner, provider = load_settings(), owner_of(server, user), provider_of(name)
-    found = run(settings, _verdicts(settings, owner, provider))
-    for place, verdict in found:
-        print(printable(f"{provider}, {place}: {verdict.words}"))
-    if any(verdict.finding != "taken" for _, verdict in found):
-        raise typer.Exit(1)
-
-
-async def _verdicts(settings: Settings, owner: Owner, provider: str) -> list[tuple[str, Verdict]]:
-    async with open_catalog(settings) as catalog:
-        async with catalog.database.reading() as session:
-            target = await probe_target(session, owner, provider)
-            references = await keys_of(session, owner, provider)
-        found: list[tuple[str, Verdict]] = []
-        for number, reference in enumerate(references):
-            key = await reveal(catalog, reference)
-            place = "the main key" if number == 0 else f"key {number} of the pool"
-            found.append((place, await ask_provider(owner, target, key)))
-        return found
 
 
 def remove(name: str, *, server: str | None, user: str | None, pool: bool) -> None:

@@ -84,7 +84,7 @@ class GoogleTokens:
         except google.auth.exceptions.DefaultCredentialsError as error:
             raise CredentialUnusable(
                 "there are no Google application default credentials that can be used",
-                remedy="Set GOOGLE_APPLICATION_CREDENTIALS to a key file for the provider worker.",
+                remedy="Set GOOGLE_APPLICATION_CREDENTIALS to a key file, where the provider worker runs.",
             ) from error
         except google.auth.exceptions.RefreshError as error:
             if not error.retryable:

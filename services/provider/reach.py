@@ -26,15 +26,16 @@ class Reach:
     def is_guarded(self, request: ProviderRequest) -> bool:
         """Whether the call is made on vetted addresses only."""
         custom = request.provider.partition(":")[0] == "custom"
-        return custom and not self.private_endpoints and not self._is_own(request.url)
+        return custom and not self.private_endpoints and not self.is_own(request.url)
 
     def check_token(self, url: str) -> None:
         """Whether an access token of Google's may be sent there; raises AddressForbidden."""
         scheme, host, _ = _origin(url) or ("", "", None)
-        if not (scheme == "https" and host.endswith(_GOOGLE)) and not self._is_own(url):
+        if not (scheme == "https" and host.endswith(_GOOGLE)) and not self.is_own(url):
             raise AddressForbidden("Google's access token is not sent to another host than Google's")
 
-    def _is_own(self, url: str) -> bool:
+    def is_own(self, url: str) -> bool:
+        """Whether the URL lies at the origin of the settings' provider."""
         return self.own is not None and _origin(url) == self.own
 
 

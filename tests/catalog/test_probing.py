@@ -9,25 +9,26 @@ from inline_snapshot import snapshot
 from pydantic import SecretStr
 
 from services.catalog.asking import ask_provider
-from services.catalog.owners import Owner, Person, Server
 from services.catalog.probing import judge, probe_for
-from services.catalog.providers import PROVIDERS
+from services.catalog.providers import PROVIDERS, vertex_base_url
 from services.catalog.target import ModelFacts, ProviderName, Target
+from services.runtime.fetching.urls import FetchPolicy
 
 KEY = SecretStr("sk-very-secret-0123456789")
 
 
 def test_each_provider_is_asked_the_cheapest_question_that_it_has() -> None:
     probes = {
-        name: probe_for(name, "m", "http://h/v1" if name == "custom" else None) for name in get_args(ProviderName)
+        name: probe_for(name, "m", {"custom": "http://h/v1", "vertex": vertex_base_url("p", "eu")}.get(name))
+        for name in get_args(ProviderName)
     }
 
-    asked = {name: None if probe is None else f"{probe.method} {probe.url}" for name, probe in probes.items()}
+    asked = {name: f"{probe.method} {probe.url}" for name, probe in probes.items()}
     assert asked == snapshot(
         {
             "openai": "GET https://api.openai.com/v1/models",
             "google": "GET https://generativelanguage.googleapis.com/v1beta/models?pageSize=1",
-            "vertex": None,
+            "vertex": "POST https://eu-aiplatform.googleapis.com/v1/projects/p/locations/eu/publishers/google/models/m:countTokens",
             "vertexexpress": "POST https://aiplatform.googleapis.com/v1/publishers/google/models/m:countTokens",
             "openrouter": "GET https://openrouter.ai/api/v1/auth/key",
             "anthropic": "POST https://api.anthropic.com/v1/messages",
@@ -39,7 +40,7 @@ def test_each_provider_is_asked_the_cheapest_question_that_it_has() -> None:
             "custom": "GET http://h/v1/models",
         }
     )
-    assert {name for name, probe in probes.items() if probe and probe.body and probe.body.get("max_tokens") == 1} == {
+    assert {name for name, probe in probes.items() if probe.body and probe.body.get("max_tokens") == 1} == {
         "anthropic",
         "deepseek",
         "zai",
@@ -66,6 +67,10 @@ def test_each_provider_is_asked_the_cheapest_question_that_it_has() -> None:
         ("custom", 404, "taken"),
         ("custom", 401, "refused"),
         ("custom", 502, "undecided"),
+        ("vertex", 200, "taken"),
+        ("vertex", 403, "refused"),
+        ("vertex", 404, "undecided"),
+        ("vertex", 429, "taken"),
     ],
 )
 def test_what_a_status_says_of_a_key(provider: ProviderName, status: int, finding: str) -> None:
@@ -105,34 +110,32 @@ async def test_the_key_is_shown_where_the_provider_wants_it(
     url, asked = server
     target = Target(provider, PROVIDERS[provider].dialect, ModelFacts("m"), url)
 
-    assert (await ask_provider(Server("1"), target, KEY)).finding == "taken"
+    assert (await ask_provider(target, KEY, FetchPolicy())).finding == "taken"
     assert asked[0].headers[header] == value
 
 
 @pytest.mark.parametrize(
-    ("owner", "url"),
+    ("policy", "url"),
     [
-        (Person("1"), "https://127.0.0.1/v1"),
-        (Person("1"), "https://10.0.0.1/v1"),
-        (Person("1"), "http://localhost:1/v1"),
-        (Server("1"), "http://169.254.169.254/v1"),
-        (Server("1"), "https://169.254.169.254/v1"),
-        (Server("1"), "http://10.0.0.1/v1"),
+        (FetchPolicy(), "https://127.0.0.1/v1"),
+        (FetchPolicy(), "https://10.0.0.1/v1"),
+        (FetchPolicy(), "http://localhost:8000/v1"),
+        (FetchPolicy("own_network"), "http://169.254.169.254/v1"),
+        (FetchPolicy("own_network"), "https://169.254.169.254/v1"),
     ],
 )
-async def test_an_endpoint_inside_the_operators_network_is_not_asked(owner: Owner, url: str) -> None:
+async def test_an_endpoint_inside_the_operators_network_is_not_asked(policy: FetchPolicy, url: str) -> None:
     target = Target("custom", "openai-chat", ModelFacts("m"), url)
 
-    verdict = await ask_provider(owner, target, KEY)
+    verdict = await ask_provider(target, KEY, policy)
 
     assert verdict.finding == "undecided"
     assert "may not be fetched" in verdict.words
+    assert verdict.words.endswith(("Use https.", "Use an address on the public internet."))
     assert KEY.get_secret_value() not in verdict.words
 
 
-async def test_a_provider_that_is_away_and_vertex_leave_it_undecided() -> None:
+async def test_a_provider_that_is_away_leaves_it_undecided() -> None:
     away = Target("openai", "openai-responses", ModelFacts("m"), "http://127.0.0.1:1/v1")
-    vertex = Target("vertex", "google", ModelFacts("m"))
 
-    assert (await ask_provider(Server("1"), away, KEY)).finding == "undecided"
-    assert "no key to try" in (await ask_provider(Server("1"), vertex, KEY)).words
+    assert (await ask_provider(away, KEY, FetchPolicy())).finding == "undecided"

@@ -119,13 +119,17 @@ async def endpoint_server() -> AsyncIterator[tuple[str, list[str | None]]]:
 
 
 async def test_an_endpoint_is_added_tried_and_changed(
-    command: Command, endpoint_server: tuple[str, list[str | None]]
+    command: Command, endpoint_server: tuple[str, list[str | None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def go(*arguments: str, **more: Any) -> Done:
         return await asyncio.to_thread(command, *arguments, **more)
 
     url, seen = endpoint_server
     add = ("endpoint", "add", "Home", "--url", url, "--model", "m", "--server", "1")
+    inside = await go(*add, stdin=KEY)
+    assert (inside.returncode, inside.stdout) == (1, "")
+    assert "set ODRADEK_PRIVATE_ENDPOINTS=1 here and for the provider worker" in inside.stderr
+    monkeypatch.setenv("ODRADEK_PRIVATE_ENDPOINTS", "1")
     added = await go(*add, "--strict-role-alternation", stdin=KEY)
     assert added.stdout == "custom:1: endpoint home of server:1\n", added.stderr
     taken = await go("provider", "test", "custom:1", "--server", "1")
