@@ -116,6 +116,8 @@ def load_topics(path: Path | None = None) -> Topics:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise TopicsFileError(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise TopicsFileError(f"{path}: not UTF-8") from error
     topics = parse_topics(text, str(path))
     missing = sorted(_shipped().topics.keys() - topics.topics.keys())
     if missing:
@@ -135,6 +137,8 @@ def parse_topics(text: str, source: str) -> Topics:
         place = f"{source}:{mark[1]}:{mark[2]}" if mark else source
         reason = getattr(error, "problem", None) or type(error).__name__
         raise TopicsFileError(f"{place}: not YAML: {reason}") from error
+    except (ValueError, RecursionError) as error:  # a date that no calendar has, or lists in lists without end
+        raise TopicsFileError(f"{source}: a value cannot be read ({type(error).__name__})") from error
     try:
         return Topics.model_validate(content)
     except ValidationError as error:

@@ -64,11 +64,16 @@ async def choose_model(session: AsyncSession, owner: Owner, llm: Llm) -> None:
 async def override_model(
     session: AsyncSession, server: Server, llm: Llm | None, *, channel: str | None = None, persona: str | None = None
 ) -> None:
-    """The model of a channel or of a persona of the server; None takes the override away."""
+    """The model of a channel or of a persona of the server; None takes the override away.
+
+    Raises NoSuchRow where its provider is not set up, Refused for an id that none can have.
+    """
     if llm is not None:
         await _require_usable(session, server, llm)
     if (channel is None) == (persona is None):
         raise Refused("an override is for a channel or for a persona")
+    if persona is not None and not 0 < len(persona) <= PersonaOverride.persona_id.type.length:
+        raise Refused(f"a persona's id has 1 to {PersonaOverride.persona_id.type.length} characters")
     table = ChannelOverride if channel is not None else PersonaOverride
     column = "channel_id" if channel is not None else "persona_id"
     place = {"server_id": server.id, column: channel or persona}

@@ -17,6 +17,10 @@ DIALECT_OF_STYLE: "dict[ApiStyle, Dialect]" = {
 }
 
 
+LEAST_CONTEXT, MOST_CONTEXT = 512, 1_000_000_000
+"""Tokens that an endpoint's context may have."""
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """An endpoint as somebody describes it. A strict flag that is None is not submitted: it stays, and is off at first."""

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from services.catalog.database import insert_into
-from services.catalog.endpoint import DIALECT_OF_STYLE, Endpoint
+from services.catalog.endpoint import DIALECT_OF_STYLE, LEAST_CONTEXT, MOST_CONTEXT, Endpoint
 from services.catalog.errors import NoSuchRow, Refused
 from services.catalog.owners import Owner, Person, Server
 from services.catalog.strict_flags import StrictFlag, api_family, offered_chat_compat_flags
@@ -135,8 +135,8 @@ def _checked(endpoint: Endpoint) -> str:
         raise Refused("a label is 1 to 40 letters a-z, digits, - and _")
     if not 0 < len(endpoint.model.strip()) <= CustomEndpoint.model_name.type.length:
         raise Refused(f"a model's name has 1 to {CustomEndpoint.model_name.type.length} characters")
-    if endpoint.num_ctx is not None and endpoint.num_ctx < 512:
-        raise Refused("a context has 512 tokens at least")
+    if endpoint.num_ctx is not None and not LEAST_CONTEXT <= endpoint.num_ctx <= MOST_CONTEXT:
+        raise Refused(f"a context has {LEAST_CONTEXT} to {MOST_CONTEXT} tokens")
     return label
 
 

@@ -21,15 +21,16 @@ def owner_of(server: str | None, user: str | None) -> Owner:
     """Whose it is; raises ConfigurationError unless exactly one of both is given, and a Discord id."""
     if (server is None) == (user is None):
         raise ConfigurationError("it must be said whose this is", remedy="Give --server ID or --user ID, not both.")
-    return server_of(server) if user is None else Person(_id("--user", user))
+    return server_of(server) if user is None else Person(discord_id("--user", user))
 
 
 def server_of(server: str | None) -> Server:
     """The server; raises ConfigurationError for what is no Discord id."""
-    return Server(_id("--server", server or ""))
+    return Server(discord_id("--server", server or ""))
 
 
-def _id(option: str, value: str) -> str:
+def discord_id(option: str, value: str) -> str:
+    """The value; raises ConfigurationError, which names the option, for what is no Discord id."""
     if not _SNOWFLAKE.fullmatch(value):
         raise ConfigurationError(f"{option} takes a Discord id, which is a number")
     return value

@@ -1,14 +1,13 @@
 """The report of `odradek classify`: the answer through the normalizer's error rules and the orchestrator's texts."""
 
-import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from schemas.chunks import Dialect, ErrorChunk, ProviderError
 from schemas.inbox import Locale
+from services.cli.files import read_file
 from services.normalizer.endings import EndOfFile
 from services.normalizer.errors import http_error
 from services.normalizer.errors.families import family_of
@@ -53,7 +52,7 @@ class Answer:
             provider=provider,
             status=status,
             headers=dict(_header(line) for line in headers),
-            body=_read(body),
+            body=read_file(body),
             scope=Scope(_one_of(source, sources, "--credential-source"), fallback),
             locale=_one_of(locale, locales, "--locale"),
         )
@@ -98,14 +97,3 @@ def _one_of(value: str, known: tuple[_Word, ...], option: str) -> _Word:
         if word == value:
             return word
     raise ConfigurationError(f"{option} is {value!r}", remedy=f"choose one of {', '.join(known)}")
-
-
-def _read(name: str) -> bytes:
-    if name == "-":
-        return sys.stdin.buffer.read()
-    try:
-        return Path(name).read_bytes()
-    except OSError as error:
-        raise ConfigurationError(
-            f"{name} cannot be read: {error.strerror}", remedy="name a file, or - for standard input"
-        ) from error

@@ -4,7 +4,6 @@ import json
 import re
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -17,6 +16,7 @@ from services.catalog.providers import PROVIDERS, provider_named
 from services.catalog.seeds import SEEDS
 from services.catalog.seeds.model import ModelSeed
 from services.catalog.target import ModelFacts, ProviderName, Target
+from services.cli.files import read_file
 from services.cli.printable import printable
 from services.context.failures import CannotAssemble
 from services.context.habits.table import habits_of
@@ -67,8 +67,6 @@ def target_of(
     prefix_completion: bool | None,
 ) -> Target:
     """The target that the options mean; raises ConfigurationError for one that means nothing."""
-    _check_text("--model", model)
-    _check_text("--base-url", base_url)
     _check_address(base_url)
     spoken = None if dialect is None else _one_of(dialect, get_args(Dialect), "--dialect")
     owner = _PROVIDERS[spoken or "openai-chat"] if provider is None else _provider(provider)
@@ -123,12 +121,7 @@ def print_schema() -> None:
 
 
 def _read(file: str) -> NeutralContext:
-    try:
-        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except OSError as error:
-        raise ConfigurationError(
-            f"cannot read {file}: {error.strerror}", remedy="Name a file, or - for standard input."
-        ) from error
+    raw = read_file(file)
     try:
         return NeutralContext.model_validate_json(raw, extra="forbid")
     except ValidationError as error:
@@ -161,14 +154,6 @@ def _place(location: tuple[int | str, ...]) -> str:
         elif not (index and isinstance(location[index - 1], int) and step in ("text", "image", "video", "omitted")):
             out += f".{step}" if out else step
     return out or "the file"
-
-
-def _check_text(option: str, value: str | None) -> None:
-    """Raises ConfigurationError for an argument whose bytes are no UTF-8, which Python reads as lone surrogates."""
-    try:
-        (value or "").encode()
-    except UnicodeEncodeError:
-        raise ConfigurationError(f"{option} is no UTF-8") from None
 
 
 def _check_address(base_url: str | None) -> None:

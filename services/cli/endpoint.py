@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from services.catalog.endpoint import ApiStyle, Endpoint
+from services.catalog.endpoint import LEAST_CONTEXT, MOST_CONTEXT, ApiStyle, Endpoint
 from services.cli.catalog_options import KeyVariable, ServerId, UserId
 from services.cli.options import Json
 
@@ -23,7 +23,8 @@ def add(
     no_auth: Annotated[bool, typer.Option("--no-auth", help="It needs no key, so none is read.")] = False,
     style: Annotated[ApiStyle, typer.Option(help="What it speaks.")] = "openai-compatible",
     num_ctx: Annotated[
-        int | None, typer.Option(min=512, metavar="N", help="The size of its context, in tokens.")
+        int | None,
+        typer.Option(min=LEAST_CONTEXT, max=MOST_CONTEXT, metavar="N", help="The size of its context, in tokens."),
     ] = None,
     tools: Annotated[bool, typer.Option("--tools", help="The model calls tools.")] = False,
     images: Annotated[bool, typer.Option("--images", help="The model sees images.")] = False,

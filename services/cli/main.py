@@ -27,6 +27,7 @@ from services.cli import (
     up,
     worker,
 )
+from services.cli.arguments import guard
 
 app = typer.Typer(
     name="odradek",
@@ -59,7 +60,7 @@ app.add_typer(schemas.app, name="schemas")
 def main() -> None:
     """Run the command line and exit: 0 done, 1 failed, 2 wrong usage or configuration."""
     try:
-        app()
+        guard(typer.main.get_command(app))()
     except Exception as error:
         from services.cli.failures import explain
 

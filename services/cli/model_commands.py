@@ -8,7 +8,7 @@ from services.catalog.choices import choose_model, fallback_target, find_model, 
 from services.catalog.overview import models_of
 from services.catalog.owners import Owner
 from services.catalog.tables import Llm
-from services.cli.catalog_arguments import owner_of, provider_of, server_of
+from services.cli.catalog_arguments import discord_id, owner_of, provider_of, server_of
 from services.cli.environment import load_settings
 from services.cli.printable import printable
 from services.cli.shell import run
@@ -87,6 +87,7 @@ async def _override(
     settings: Settings, server: str | None, model: tuple[str, str] | None, *, channel: str | None, persona: str | None
 ) -> None:
     place = server_of(server)
+    channel = None if channel is None else discord_id("--channel", channel)
     async with open_catalog(settings) as catalog, catalog.database.writing() as session:
         llm = None if model is None else await find_model(session, *model)
         await override_model(session, place, llm, channel=channel, persona=persona)

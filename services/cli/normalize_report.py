@@ -2,7 +2,6 @@
 
 import json
 import random
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from msgspec.structs import asdict
 
 from schemas.chunks import Dialect, DoneMetadata, FunctionCall, Usage
 from schemas.prompts import KnownTool
+from services.cli.files import read_file
 from services.normalizer.canonical import CanonicalStream
 from services.normalizer.decode import UNREADABLE, is_array, word
 from services.normalizer.endings import ConnectionReset, Ending, EndOfFile
@@ -83,7 +83,7 @@ class Request:
 def report(request: Request, files: Iterable[str], *, events: bool) -> Iterator[str]:
     """A line a file, or a line an event. Raises ConfigurationError for a file that cannot be read."""
     for name in files:
-        data = _read(name)
+        data = read_file(name)
         shown = name.encode("utf-8", "replace").decode()
         if events:
             yield from _events(request, shown, data)
@@ -185,15 +185,6 @@ def _tools(path: Path) -> tuple[KnownTool, ...]:
     if not is_array(tools) or not all(word(one, "name") for one in tools):
         raise ConfigurationError(f"{path}: not a list of tools", remedy="give [{name, description, parameters}, ...]")
     return tuple(KnownTool.of(tool["name"], tool.get("parameters")) for tool in tools)
-
-
-def _read(name: str) -> bytes:
-    if name == "-":
-        return sys.stdin.buffer.read()
-    try:
-        return Path(name).read_bytes()
-    except OSError as error:
-        raise ConfigurationError(f"{name}: {error.strerror}", remedy="give files that exist, or -") from error
 
 
 def _line(value: dict[str, Any]) -> str:

@@ -104,6 +104,9 @@ def follow(
     as_json: bool,
 ) -> None:
     """Print the records of the topics; returns when all are printed, or on Ctrl-C, or when nobody reads."""
+    for option, value in (("--channel", channel), ("--turn", turn)):
+        if value is not None and not value.strip():
+            raise ConfigurationError(f"{option} is empty", remedy="Name one, or leave the option out.")
     settings = load_settings(kafka=kafka, prefix=prefix)
     topics = _chosen(load_topics(settings.topics_file), names)
     now_ms = time.time_ns() // 1_000_000

@@ -89,4 +89,4 @@ def test_wrong_usage_exits_with_2_and_says_what_to_write(
 def test_a_file_that_is_not_there_is_wrong_usage(odradek: Odradek, tmp_path: Path) -> None:
     done = odradek("classify", "--dialect", "google", "--status", "429", str(tmp_path / "none"))
     assert done.code == 2
-    assert "cannot be read" in done.err
+    assert "cannot read" in done.err

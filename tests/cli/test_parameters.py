@@ -193,7 +193,7 @@ def test_a_servers_stop_before_its_persona_speaks_again_reaches_the_options(deep
 @pytest.mark.parametrize(
     ("arguments", "code", "complaint"),
     [
-        (("add", "", "--server", "1"), 1, "1 to 200 characters, and not 0"),
+        (("add", "", "--server", "1"), 2, "'TEXT': it is empty"),
         (("add", "a" * 201, "--server", "1"), 1, "1 to 200 characters, and not 201"),
         (("add", r"\q", "--server", "1"), 1, "Write a backslash as two"),
         (("add", *map(str, range(41)), "--server", "1"), 1, "40 stop strings at most, and these would be 41"),
