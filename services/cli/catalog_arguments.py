@@ -41,7 +41,7 @@ def provider_of(name: str) -> str:
     found = provider_named(name)
     if found is not None and found != "custom":
         return found
-    if _ENDPOINT.fullmatch(name):
+    if is_endpoint(name):
         return name
     remedy = (
         "Custom endpoints are set up with `odradek endpoint add`."
@@ -49,6 +49,11 @@ def provider_of(name: str) -> str:
         else "`odradek model list` shows the providers."
     )
     raise NoSuchRow(f"there is no provider {name[:40]!r}", remedy=remedy)
+
+
+def is_endpoint(name: str) -> bool:
+    """Whether the name is that of an endpoint, `custom:N`."""
+    return _ENDPOINT.fullmatch(name) is not None
 
 
 def read_key(variable: str | None) -> SecretStr:

@@ -25,7 +25,10 @@ def render(
     ] = None,
     provider: Annotated[
         str | None,
-        typer.Option(help="Whose model it is (openai, deepseek, custom, ...); the one of the dialect if unset."),
+        typer.Option(
+            help="Whose model it is (openai, deepseek, custom, ...), or an endpoint of the catalog, custom:N; "
+            "the one of the dialect if unset."
+        ),
     ] = None,
     model: Annotated[str | None, typer.Option(help="The model's name; the provider's default if unset.")] = None,
     base_url: Annotated[
@@ -68,11 +71,12 @@ def render(
       odradek context render --dialect openai-chat context.json
       odradek context render --provider deepseek --model deepseek-chat context.json | jq .body.messages
       odradek context render --provider custom --base-url http://localhost:1234 --strict-role-alternation context.json
+      odradek context render --provider custom:7 context.json
       echo '{"items": [{"role": "user", "parts": [{"type": "text", "text": "Hi"}]}]}' | odradek context render -
     """
     from services.cli import context_report
 
-    target = context_report.target_of(
+    asked = context_report.asked_by(
         dialect=dialect,
         provider=provider,
         model=model,
@@ -85,7 +89,7 @@ def render(
         strict_role_alternation=strict_role_alternation,
         prefix_completion=prefix_completion,
     )
-    context_report.print_request(file, target)
+    context_report.print_request(file, asked)
 
 
 @app.command()

@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast, get_args
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -16,6 +16,7 @@ from services.catalog.providers import PROVIDERS, provider_named
 from services.catalog.seeds import SEEDS
 from services.catalog.seeds.model import ModelSeed
 from services.catalog.target import ModelFacts, ProviderName, Target
+from services.cli.catalog_arguments import is_endpoint
 from services.cli.files import read_file
 from services.cli.printable import printable
 from services.context.failures import CannotAssemble
@@ -52,7 +53,16 @@ _SECRET_QUERY = re.compile(r"(?i).*(key|token|secret|password|signature).*")
 _Word = TypeVar("_Word", bound=str)
 
 
-def target_of(
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Whom a request is made for: under which name, and whether a key is shown."""
+
+    provider: str
+    target: Target
+    wants_key: bool = True
+
+
+def asked_by(
     *,
     dialect: str | None,
     provider: str | None,
@@ -65,15 +75,9 @@ def target_of(
     supported_parameters: str | None,
     strict_role_alternation: bool | None,
     prefix_completion: bool | None,
-) -> Target:
-    """The target that the options mean; raises ConfigurationError for one that means nothing."""
+) -> Asked:
+    """Whom the options mean; raises ConfigurationError for options that mean nobody, and what `stored_endpoint` raises."""
     _check_address(base_url)
-    spoken = None if dialect is None else _one_of(dialect, get_args(Dialect), "--dialect")
-    owner = _PROVIDERS[spoken or "openai-chat"] if provider is None else _provider(provider)
-    seed = _seed(owner, model, spoken if provider is None else None)
-    if seed is None and model is None:
-        raise ConfigurationError(f"{owner} has no default model in this dialect", remedy="Name one with --model.")
-    known = ModelFacts(model or "", has_tools=True, sees_images=True) if seed is None else seed.facts()
     given: dict[str, object] = {
         "context_window": context_window,
         "max_output_tokens": max_output_tokens,
@@ -85,25 +89,49 @@ def target_of(
     if capabilities is not None:
         wanted = [_one_of(name, (*_CAPABILITIES, "none"), "--capabilities") for name in _listed(capabilities)]
         facts |= {field: name in wanted for name, field in _CAPABILITIES.items()}
+    if provider is not None and is_endpoint(provider):
+        if not dialect is model is base_url is num_ctx is None:
+            raise ConfigurationError(
+                f"the catalog says what {provider} is",
+                remedy="Leave out --dialect, --model, --base-url and --num-ctx, or name --provider custom.",
+            )
+        from services.cli.stored_endpoint import stored_endpoint  # it alone needs a database's client
+
+        stored, wants_key = stored_endpoint(provider)
+        target = replace(stored, model=replace(stored.model, **cast("dict[str, Any]", facts)))
+        return Asked(provider, target, wants_key)
+    spoken = None if dialect is None else _one_of(dialect, get_args(Dialect), "--dialect")
+    owner = _PROVIDERS[spoken or "openai-chat"] if provider is None else _provider(provider)
+    if owner == "custom" and base_url is None:
+        raise ConfigurationError(
+            "the provider custom needs a base URL",
+            remedy="Give --base-url, or --provider custom:N for an endpoint of the catalog.",
+        )
+    seed = _seed(owner, model, spoken if provider is None else None)
+    if seed is None and model is None:
+        raise ConfigurationError(f"{owner} has no default model in this dialect", remedy="Name one with --model.")
+    known = ModelFacts(model or "", has_tools=True, sees_images=True) if seed is None else seed.facts()
     fallback = (seed and seed.dialect) or PROVIDERS[owner].dialect
-    return Target(owner, spoken or fallback, replace(known, **cast("dict[str, Any]", facts)), base_url, num_ctx)
+    facts_of_model = replace(known, **cast("dict[str, Any]", facts))
+    return Asked(owner, Target(owner, spoken or fallback, facts_of_model, base_url, num_ctx))
 
 
-def print_request(file: str, target: Target) -> None:
+def print_request(file: str, asked: Asked) -> None:
     """Print the request of a file; raises ConfigurationError with the place in the file, or for what cannot be sent."""
-    context = _read(file)
+    context, target = _read(file), asked.target
     try:
         made = render(context, target)
     except CannotAssemble as error:
         raise ConfigurationError(str(error), remedy=error.remedy) from error
+    placement = habits_of(target).placement if asked.wants_key else "none"
     _print(
         {
-            "provider": target.provider,
+            "provider": asked.provider,
             "dialect": target.dialect,
             "model": target.model.codename,
             "method": "POST",
             "url": _masked(made.url),
-            "headers": {**made.headers, **_KEY_HEADERS[habits_of(target).placement]},
+            "headers": {**made.headers, **_KEY_HEADERS[placement]},
             "body": _printable(made.body),
             "warnings": [
                 {"code": warning.code, "place": warning.place, "message": warning.message} for warning in made.warnings

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from services.cli.failures import explain
 from services.cli.main import app
-from tests.cli.conftest import Odradek
+from tests.cli.conftest import KEY, Command, Odradek
 
 TALK: dict[str, Any] = {
     "items": [
@@ -221,3 +221,36 @@ def test_a_file_with_many_unknown_names_gets_few_short_warnings() -> None:
 def test_what_is_said_of_a_long_wrong_value_is_short() -> None:
     part = {"type": "e" * 100_000}
     assert len(refused(given=json.dumps({"items": [{"role": "user", "parts": [part]}]}))) < 3_000
+
+
+def test_an_endpoint_of_the_catalog_is_rendered_as_it_is_stored_without_its_key(command: Command, file: Path) -> None:
+    add = ("endpoint", "add", "home", "--url", "https://8.8.8.8/v1", "--model", "llama", "--num-ctx", "4096")
+    command(*add, "--server", "1", "--strict-role-alternation", stdin=KEY)
+    command("endpoint", "add", "open", "--url", "https://8.8.8.8/v1", "--model", "m", "--no-auth", "--user", "2")
+    shown = command("context", "render", "--provider", "custom:1", str(file))
+    assert shown.returncode == 0, shown.stderr
+    made = json.loads(shown.stdout)
+    assert (made["provider"], made["url"]) == ("custom:1", "https://8.8.8.8/v1/chat/completions")
+    assert made["headers"]["authorization"] == "Bearer ********"
+    assert (made["body"]["model"], [one["role"] for one in made["body"]["messages"]][:2]) == (
+        "llama",
+        ["system", "user"],
+    )
+    keyless = json.loads(command("context", "render", "--provider", "custom:2", str(file)).stdout)
+    assert "authorization" not in keyless["headers"]
+
+
+def test_an_endpoint_that_the_catalog_has_not_and_a_catalog_that_is_not_there_are_told(
+    command: Command, file: Path, tmp_path: Path
+) -> None:
+    render = ("context", "render", "--provider", "custom:7", str(file))
+    missing = command(*render)
+    assert (missing.returncode, "Run `odradek catalog upgrade`" in missing.stderr) == (2, True)
+    command("catalog", "upgrade")
+    absent = command(*render)
+    assert (absent.returncode, absent.stdout) == (1, "")
+    assert absent.stderr.startswith("error: the catalog has no endpoint custom:7\n")
+    both = command(*render, "--model", "m")
+    assert (both.returncode, "Leave out --dialect, --model" in both.stderr) == (2, True)
+    nowhere = command("context", "render", "--provider", "custom", "--model", "custom:7", str(file))
+    assert (nowhere.returncode, "--provider custom:N" in nowhere.stderr) == (2, True)

@@ -1,0 +1,31 @@
+"""A custom endpoint of the catalog as a request's target: read, without its key, and without changing the database."""
+
+from services.catalog import migrating
+from services.catalog.database import Database
+from services.catalog.errors import NoSuchRow
+from services.catalog.overview import models_of
+from services.catalog.tables import CustomEndpoint
+from services.catalog.target import Target
+from services.catalog.targets import target_of
+from services.cli.environment import load_settings
+from services.cli.shell import run
+from services.runtime.settings import Settings
+
+
+def stored_endpoint(name: str) -> tuple[Target, bool]:
+    """The target of the endpoint `custom:N`, and whether it wants a key.
+
+    Raises NoSuchRow where there is none, SchemaMismatch for a database of another version, Unavailable where it is away.
+    """
+    settings = load_settings()
+    return run(settings, _read(settings, name))
+
+
+async def _read(settings: Settings, name: str) -> tuple[Target, bool]:
+    async with Database(settings.database_url) as database, database.reading() as session:
+        await (await session.connection()).run_sync(migrating.require_head)
+        for llm in await models_of(session, name, deprecated=True):
+            endpoint = await session.get(CustomEndpoint, llm.custom_endpoint_id)
+            if endpoint is not None:
+                return target_of(llm, endpoint), endpoint.requires_auth
+    raise NoSuchRow(f"the catalog has no endpoint {name}", remedy="`odradek endpoint list` shows those there are.")
