@@ -6,10 +6,11 @@ The names are those of TomoriBot's context assembly (StructuredContextItem and w
 
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, StringConstraints
+from pydantic import Field, StringConstraints
 
 from schemas.base import Model
 from schemas.chunks import Dialect, FunctionCall
+from schemas.finite import FiniteObject
 from schemas.sampling import SamplingParameter, ThinkingLevel
 
 ContextRole = Literal["system", "user", "model"]
@@ -152,7 +153,7 @@ class FunctionResult(Model):
 
     call_id: str
     name: str
-    response: dict[str, JsonValue]
+    response: FiniteObject
     images: tuple[ImagePart | OmittedPart, ...] = ()
     note: str | None = None
 
@@ -167,7 +168,7 @@ class FunctionExchange(Model):
     text: str = ""
     calls: Annotated[tuple[FunctionCall, ...], Field(min_length=1)]
     results: tuple[FunctionResult, ...] = ()
-    replay: tuple[dict[str, JsonValue], ...] = ()
+    replay: tuple[FiniteObject, ...] = ()
     origin: Origin | None = None
 
 
@@ -176,7 +177,7 @@ class ToolDeclaration(Model):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,127}$")]
     description: str = ""
-    parameters: dict[str, JsonValue] = Field(default_factory=lambda: {"type": "object", "properties": {}})
+    parameters: FiniteObject = Field(default_factory=lambda: {"type": "object", "properties": {}})
 
 
 class LogitBias(Model):

@@ -3,12 +3,13 @@
 from operator import not_
 from typing import Annotated, ClassVar, Literal, cast
 
-from pydantic import Field, JsonValue, StringConstraints
+from pydantic import Field, StringConstraints
 
 from schemas.attempts import AttemptFacts
 from schemas.base import GenerationNumber, Model, Record, Snowflake, TurnId, is_absent
 from schemas.chunks import Dialect
 from schemas.context import BlobRef
+from schemas.finite import FiniteObject
 from schemas.parameter_types import JsonType, text_parameters
 
 Placement = Literal["bearer", "x-api-key", "x-goog-api-key", "google-adc", "none"]
@@ -98,7 +99,7 @@ class ProviderRequest(Record):
     model: str
     url: str
     headers: dict[str, str] = Field(default_factory=dict)
-    body: dict[str, JsonValue]
+    body: FiniteObject
     blobs: Annotated[tuple[BlobPlace, ...], Field(max_length=256)] = ()
     credential: CredentialRef
     verbatim_tools: tuple[KnownTool, ...] = Field(

@@ -241,10 +241,5 @@ def _printable(value: NativeValue) -> Any:
 
 
 def _print(value: dict[str, Any]) -> None:
-    try:
-        text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
-    except ValueError as error:
-        raise ConfigurationError(
-            "the context holds a number that JSON cannot say", remedy="Replace NaN and Infinity."
-        ) from error
+    text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
     sys.stdout.buffer.write(f"{text}\n".encode())

@@ -5,4 +5,4 @@ import json
 
 def json_text(value: object) -> str:
     """JSON as short as it gets; characters stay as they are."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

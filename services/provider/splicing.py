@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from schemas.prompts import BlobPlace
 from services.provider.failures import BlobMissing, BlobPlaceInvalid, BlobUnavailable
+from services.provider.native_json import json_bytes
 from services.runtime.blobs import store
 from services.runtime.blobs.store import BlobStore
 from services.runtime.errors import Unavailable
@@ -75,7 +76,7 @@ def _write(value: JsonValue, node: _Node, made: list[Segment]) -> None:
             raise BlobPlaceInvalid(f"there is no string of its own at {node.place.path[:200]}")
         made.append(node.place)
     elif not node.below:
-        made.append(orjson.dumps(value))
+        made.append(json_bytes(value))
     elif isinstance(value, dict):
         _write_members(value, node, made)
     elif isinstance(value, list):

@@ -10,7 +10,6 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import assert_never
 
-import orjson
 from structlog.typing import FilteringBoundLogger
 
 from schemas.chunks import ProviderError
@@ -22,6 +21,7 @@ from services.provider.credentials import Credentials
 from services.provider.exchange import DeclaredLost, Exchange, Outcome
 from services.provider.failures import BlobMissing, CallNotMade
 from services.provider.metrics import STREAMS, WAITING
+from services.provider.native_json import json_bytes
 from services.provider.reach import Reach
 from services.provider.recording import Recorder, lost_end
 from services.provider.slots import Slots
@@ -177,7 +177,7 @@ class Streams:
     def _body(self, request: ProviderRequest) -> bytes | SplicedBody:
         """The body to send; raises BlobPlaceInvalid or BlobMissing."""
         if not request.blobs:
-            return orjson.dumps(request.body)
+            return json_bytes(request.body)
         if self._blobs is None:
             raise BlobMissing("the provider worker has no blob store")
         return SplicedBody(segments(request.body, request.blobs), self._blobs)

@@ -207,7 +207,9 @@ def test_an_address_that_cannot_be_read_is_refused(url: str) -> None:
 def test_a_number_that_json_cannot_say_is_refused() -> None:
     call = {"id": "c", "name": "t", "args": {"x": float("inf")}}
     given = {**TALK, "function_history": [{"calls": [call], "results": []}]}
-    assert "a number that JSON cannot say" in refused("--dialect", "google", given=json.dumps(given))
+    assert "args: Value error, it holds a number that JSON cannot write" in refused(
+        "--dialect", "google", given=json.dumps(given)
+    )
 
 
 def test_a_file_with_many_unknown_names_gets_few_short_warnings() -> None:
