@@ -43,6 +43,13 @@ class Chosen(Model):
     source: CredentialSource = "server"
 
 
+class Uncalled(Model):
+    """Whose provider was to be asked where none could be; `provider` is empty where none is named."""
+
+    source: CredentialSource
+    provider: Name = ""
+
+
 class AttemptFacts(Model):
     """What the attempts after a refusal must know of the request that was refused.
 

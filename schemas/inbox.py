@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from schemas.attempts import AttemptFacts
+from schemas.attempts import AttemptFacts, Uncalled
 from schemas.base import GenerationNumber, Model, Record, Sequence, Snowflake, TurnId, is_absent
 from schemas.chunks import ProcessedChunk, ProviderError
 
@@ -88,13 +88,15 @@ class ChunkBatch(Record):
 class GenerationFailed(Record):
     """No provider call was made for the generation: its context or its prompt could not be made or sent.
 
-    `attempt` is set by whoever held the claim of a call that could not be made: another key or model may do.
+    `attempt` is set by whoever held the claim of a call that could not be made: another key or model may do. `uncalled` is
+    set where a server's or a person's choice names nobody who can be asked.
     """
 
     turn: TurnId
     generation: GenerationNumber
     error: ProviderError
     attempt: AttemptFacts | None = Field(default=None, exclude_if=is_absent)
+    uncalled: Uncalled | None = Field(default=None, exclude_if=is_absent)
 
 
 class Sent(Model):

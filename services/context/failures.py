@@ -8,7 +8,12 @@ from services.runtime.errors import OdradekError
 
 
 class CannotAssemble(OdradekError):
-    """No request says this context. The message may be shown: it holds neither a user's words nor an address."""
+    """No request says this context. The message may be shown: it holds neither a user's words nor an address.
+
+    `code` is that of the error that its turn ends with.
+    """
+
+    code = "cannot_assemble"
 
 
 class EveryImageFailed(CannotAssemble):
@@ -16,6 +21,8 @@ class EveryImageFailed(CannotAssemble):
 
     `failures` has one entry an image: its index, its name where it has one, the stage and the HTTP status.
     """
+
+    code = "every_image_failed"
 
     def __init__(self, failures: Sequence[OmittedPart]) -> None:
         super().__init__(
@@ -27,6 +34,8 @@ class EveryImageFailed(CannotAssemble):
 
 class ContextTooLong(CannotAssemble):
     """Even without all history that may be dropped the context does not fit into the model."""
+
+    code = "context_too_long"
 
     def __init__(self, estimated: int, most: int) -> None:
         super().__init__(

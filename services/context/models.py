@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, assert_never
 
-from schemas.attempts import Chosen
+from schemas.attempts import Chosen, Uncalled
 from schemas.context import GenerationOptions
 from schemas.generations import GenerationRequested
 from schemas.prompts import Placement
@@ -41,12 +41,13 @@ class Route:
 
 
 class NoModel(OdradekError):
-    """Nobody can be asked for the turn; the message may be shown. `code` says why."""
+    """Nobody can be asked for the turn; the message may be shown. `code` says why, `uncalled` whose provider."""
 
-    def __init__(self, code: FailureKind, provider: str) -> None:
-        message, remedy = _why(code, provider)
+    def __init__(self, found: CannotAnswer) -> None:
+        message, remedy = _why(found.kind, found.provider)
         super().__init__(message, remedy=remedy)
-        self.code = code
+        self.code: FailureKind = found.kind
+        self.uncalled = Uncalled(source=found.source, provider=found.provider)
 
 
 class Models(Protocol):
@@ -99,9 +100,9 @@ class CatalogModels:
                     return await self._operators.ask(request)
                 except ConfigurationError as error:
                     log.info("the settings cannot answer either", turn=request.turn, problem=str(error))
-                    raise NoModel(found.kind, found.provider) from None
+                    raise NoModel(found) from None
             case CannotAnswer():
-                raise NoModel(found.kind, found.provider)
+                raise NoModel(found)
             case _:
                 assert_never(found)
 

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from contextlib import AsyncExitStack
 from typing import Protocol
 
-from schemas.attempts import NO_ATTEMPT_LEFT
+from schemas.attempts import NO_ATTEMPT_LEFT, Uncalled
 from schemas.chunks import ProviderError
 from schemas.context import NeutralContext
 from schemas.errors import UnknownRecordType
@@ -109,7 +109,7 @@ class Prompter:
                 "no prompt: nobody can be asked",
                 turn=request.turn, generation=request.generation, problem=str(error), remedy=error.remedy,
             )  # fmt: skip
-            _fail(inbound, _unusable(error.code, error))
+            _fail(inbound, _unusable(error.code, error), error.uncalled)
             return
         except ConfigurationError as error:
             UNUSABLE.inc()
@@ -124,7 +124,7 @@ class Prompter:
                 "no prompt: the context cannot be sent",
                 turn=request.turn, generation=request.generation, problem=str(error), remedy=error.remedy,
             )  # fmt: skip
-            failure = _unusable("cannot_assemble", error)
+            failure = _unusable(error.code, error)
             if isinstance(error, ContextTooLong):
                 failure = failure.model_copy(update={"classifiers": ("context_length",)})
             _fail(inbound, failure)
@@ -176,8 +176,8 @@ def _unusable(code: str, error: OdradekError) -> ProviderError:
     return ProviderError(type="api_error", code=code, message=f"{error}. {error.remedy}".strip(), retryable=False)
 
 
-def _fail(inbound: Inbound, error: ProviderError) -> None:
-    for failed in generation_failed("context", inbound.record, inbound.facts, error):
+def _fail(inbound: Inbound, error: ProviderError, uncalled: Uncalled | None = None) -> None:
+    for failed in generation_failed("context", inbound.record, inbound.facts, error, uncalled=uncalled):
         inbound.emit(failed)
 
 

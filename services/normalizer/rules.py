@@ -1,8 +1,8 @@
 """How a stream's bytes become chunks, by rules version.
 
 A stream that is read again after a deployment must give the chunks that it gave before: the orchestrator has shown text
-by them. So a turn's stamp travels to `raw`, and the code carries the present version and the one before. New code is
-deployed first, then the gateway's stamp is raised; a stream stamped with a version that this code does not know waits
+by them. So a turn's stamp travels to `raw`, and the code carries the present version and at least the one before. New code
+is deployed first, then the gateway's stamp is raised; a stream stamped with a version that this code does not know waits
 for the code that does. One with an older stamp than these is read by the oldest of them.
 """
 
@@ -47,8 +47,8 @@ class Rules(Protocol):
 
 RulesByVersion = Mapping[int, Rules]
 
-RULES: RulesByVersion = {2: StreamNormalizer, 3: StreamNormalizer}
-"""The same versions as those of the orchestrator; version 3 changes nothing here."""
+RULES: RulesByVersion = {2: StreamNormalizer, 3: StreamNormalizer, 4: StreamNormalizer}
+"""The same versions as those of the orchestrator; versions 3 and 4 change nothing here."""
 
 
 class UnknownRules(Exception):

@@ -6,6 +6,7 @@ a channel that cannot be reached show no more.
 
 from typing import Literal
 
+from schemas.attempts import Uncalled
 from schemas.chunks import ProviderError
 from schemas.stops import TurnInterrupted
 from schemas.turns import Timings, TurnFinished, TurnStatus
@@ -18,6 +19,7 @@ from services.orchestrator.deliveries import (
     show_notice,
 )
 from services.orchestrator.notices import EMPTY, bounded, error_notice, scope_of
+from services.orchestrator.presentation.present import Scope
 from services.orchestrator.segments import discard, flush
 from services.orchestrator.starting import start, start_next
 from services.orchestrator.state import Cause, Ending, Outstanding, Turn
@@ -38,11 +40,20 @@ def complete(step: Step) -> None:
     settle(step)
 
 
-def fail(step: Step, error: ProviderError, *, interrupt: Interrupt | None = None) -> None:
-    """Show what came, then say what went wrong; ends as timeout or error. `interrupt` closes a stream that runs."""
+def fail(
+    step: Step, error: ProviderError, *, interrupt: Interrupt | None = None, whose: Uncalled | None = None
+) -> None:
+    """Show what came, then say what went wrong; ends as timeout or error. `interrupt` closes a stream that runs.
+
+    `whose`: the provider that could not be asked, where nothing was asked.
+    """
     kept = bounded(error)
     _drain(step, Ending(status="timeout" if error.type == "timeout" else "error", error=kept), interrupt=interrupt)
-    show_notice(step, error_notice(error, step.turn.cause.settings.locale, scope_of(step.turn.attempts)))
+    uncalled = step.turn_rules.tells_uncalled
+    scope = scope_of(step.turn.attempts)
+    if uncalled and whose is not None:
+        scope = Scope(whose.source, provider=whose.provider)
+    show_notice(step, error_notice(error, step.turn.cause.settings.locale, scope, uncalled=uncalled))
     settle(step)
 
 

@@ -54,12 +54,13 @@ def bounded(error: ProviderError) -> ProviderError:
     )
 
 
-def error_notice(error: ProviderError, locale: Locale, scope: Scope) -> str:
+def error_notice(error: ProviderError, locale: Locale, scope: Scope, *, uncalled: bool = True) -> str:
     """The line for a turn that ended with `error`: what happened, and the first thing to do about it.
 
-    The further tips are for those who run the bot; a line that is shown small has no room for them.
+    The further tips are for those who run the bot; a line that is shown small has no room for them. `uncalled`: see
+    `present`.
     """
-    shown = present(error, scope, locale)
+    shown = present(error, scope, locale, uncalled=uncalled)
     stop = "" if shown.description.endswith((".", "!", "?", "…", "。")) else "."
     return f"{shown.title}: {shown.description}{stop} {shown.tips[0]}"
 

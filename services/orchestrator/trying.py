@@ -91,7 +91,7 @@ def fail_attempt(step: Step, attempts: Attempts, failure: GenerationFailed) -> N
         else:
             fail(step, attempts.error or failure.error, interrupt="internal")
     elif failure.attempt is None:
-        fail(step, failure.error, interrupt="internal")
+        fail(step, failure.error, interrupt="internal", whose=failure.uncalled)
     else:
         error = bounded(failure.error)
         _go_on(step, attempts.but(committed=True), _Met(error, failure.attempt), final=error)

@@ -3,7 +3,7 @@
 Its id names the record at fault, so two bad records of one generation make two events, and the fold takes the first.
 """
 
-from schemas.attempts import AttemptFacts
+from schemas.attempts import AttemptFacts, Uncalled
 from schemas.base import TURN_LENGTH
 from schemas.chunks import ProviderError
 from schemas.headers import Facts
@@ -13,18 +13,25 @@ from services.runtime.outputs import output
 
 
 def generation_failed(
-    service: str, origin: LogRecord, facts: Facts, error: ProviderError, attempt: AttemptFacts | None = None
+    service: str,
+    origin: LogRecord,
+    facts: Facts,
+    error: ProviderError,
+    attempt: AttemptFacts | None = None,
+    uncalled: Uncalled | None = None,
 ) -> list[NewRecord]:
     """The failed generation of the record `origin`; nothing where its facts name none that there can be.
 
-    `attempt`: of a call that its holder could not make, and of no other.
+    `attempt`: of a call that its holder could not make, and of no other. `uncalled`: whom it was to ask.
     """
     if facts.turn is None or not 0 < len(facts.turn) <= TURN_LENGTH or not facts.generation:
         return []
     return [
         output(
             "inbox",
-            GenerationFailed(turn=facts.turn, generation=facts.generation, error=error, attempt=attempt),
+            GenerationFailed(
+                turn=facts.turn, generation=facts.generation, error=error, attempt=attempt, uncalled=uncalled
+            ),
             channel=facts.channel,
             event_id=f"failed:{facts.turn}:{facts.generation}:{service}:{origin.partition}:{origin.offset}",
             turn=facts.turn,

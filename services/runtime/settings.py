@@ -113,7 +113,7 @@ class Settings(BaseSettings):
         "0/1", description="which shard this gateway process is, and of how many: 0/2 and 1/2 for two"
     )
     rules_version: Annotated[int, Field(ge=1)] = Field(
-        3,
+        4,
         description="the rules of new turns, by default the newest; while a cluster is updated keep the version before, "
         "until every orchestrator and normalizer has the new code",
     )

@@ -263,7 +263,7 @@ async def test_a_generation_whose_pictures_all_failed_ends_before_the_provider_i
     )
     _, failed = await place.handle(place.asking(cause.id, "look"), **CLAUDE)
     assert isinstance(failed, GenerationFailed)
-    assert (failed.error.code, failed.error.retryable) == ("cannot_assemble", False)
+    assert (failed.error.code, failed.error.retryable) == ("every_image_failed", False)
     assert "image 0: validate" in failed.error.message
 
 
@@ -380,7 +380,7 @@ async def test_a_context_that_no_request_can_say_ends_the_generation(
     monkeypatch.setattr(prompting, "render", too_long)
     _, failed = await place.handle(place.asking(5, "hello?"))
     assert isinstance(failed, GenerationFailed)
-    assert (failed.error.code, failed.error.classifiers) == ("cannot_assemble", ("context_length",))
+    assert (failed.error.code, failed.error.classifiers) == ("context_too_long", ("context_length",))
     assert "Shorten" in failed.error.message
 
 

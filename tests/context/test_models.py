@@ -105,7 +105,7 @@ async def test_where_nobody_has_set_anything_up_the_settings_answer_if_they_can(
 
     with pytest.raises(NoModel) as error:
         await bare.ask(asking(guild))
-    assert error.value.code == code
+    assert (error.value.code, error.value.uncalled.source) == (code, "server" if guild else "personal")
 
 
 async def test_the_settings_do_not_answer_for_a_server_where_everybody_brings_a_key(

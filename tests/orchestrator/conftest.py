@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from schemas.attempts import AttemptFacts
+from schemas.attempts import AttemptFacts, Uncalled
 from schemas.channels import ChannelSnapshot
 from schemas.chunks import DoneChunk, DoneMetadata, ErrorChunk, ProcessedChunk, ProviderError, TextChunk
 from schemas.deliveries import Cancel, ClearStopButton, SendText, Typing
@@ -128,13 +128,15 @@ class Channel:
         chunk = ErrorChunk(error=ProviderError.model_validate(values | error))
         return self.used("http_error", chunk, status=status, **facts)
 
-    def failed(self, code: str, attempt: AttemptFacts | None = None) -> list[Output]:
+    def failed(self, code: str, attempt: AttemptFacts | None = None, uncalled: Uncalled | None = None) -> list[Output]:
         """No call could be made for the current generation."""
         turn = self.state.turn
         assert turn is not None
         error = ProviderError(type="api_error", code=code, message=code, retryable=False)
         number = turn.generation.number
-        return self.tell(GenerationFailed(turn=turn.id, generation=number, error=error, attempt=attempt))
+        return self.tell(
+            GenerationFailed(turn=turn.id, generation=number, error=error, attempt=attempt, uncalled=uncalled)
+        )
 
     def wait(self) -> list[Output]:
         """Let the pause before the current attempt end."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schemas.attempts import AttemptFacts, Chosen, Rung
+from schemas.attempts import AttemptFacts, Chosen, Rung, Uncalled
 from schemas.chunks import DoneChunk, DoneMetadata, ErrorChunk, ProviderError, TextChunk, ThoughtLogEntry, Usage
 from schemas.deliveries import NOTICE
 from services.orchestrator.attempts.rules import AttemptRules
@@ -487,3 +487,22 @@ def test_a_snapshot_keeps_what_the_attempts_met(channel) -> None:
     assert restored.turn is not None
     assert isinstance(restored.turn.attempts, Attempts)
     assert [earlier.generation for earlier in restored.turn.attempts.earlier] == [1, 2]
+
+
+def test_what_is_not_set_up_is_told_in_the_readers_words_to_whom_it_belongs(new_channel) -> None:
+    """From rules version 4 on; what is stamped with an older one is told as it was."""
+    whose = Uncalled(source="personal", provider="custom:7")
+    told: dict[int, str] = {}
+    for rules in (2, 3, 4):
+        channel = new_channel(rules=rules)
+        channel.message(1)
+        channel.failed("placeholder_key", uncalled=whose)
+        [told[rules]] = channel.notices()
+        channel.receive_all()
+        assert channel.last_finished().error.code == "placeholder_key"
+    assert told[2] == told[3]
+    assert "Error code placeholder_key: placeholder_key" in told[3]
+    assert told[4] == (
+        "-# No model can answer yet: custom:7: The provider wants a key, and none is stored. "
+        "Have your key added anew: `odradek provider add --user`."
+    )

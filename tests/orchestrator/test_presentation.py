@@ -9,11 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
+from schemas.attempts import NO_ATTEMPT_LEFT
 from schemas.chunks import ErrorClass, ProviderError, ProviderErrorType
 from schemas.inbox import Locale
+from services.catalog.errors import FailureKind
+from services.context.failures import CannotAssemble
 from services.orchestrator.notices import error_notice
-from services.orchestrator.presentation.present import OWN_MESSAGES, Presentation, Scope, present
+from services.orchestrator.presentation.present import OWN_MESSAGES, UNCALLED_MESSAGES, Presentation, Scope, present
 from services.orchestrator.presentation.texts import texts
+from services.provider.failures import CallNotMade
 
 SERVER = Scope("server", fallback=True)
 BARE = Scope("server", fallback=False)
@@ -112,7 +116,7 @@ def test_turns_of_keys_are_no_advice_to_a_member_with_a_key_of_their_own() -> No
     assert not any("rotation" in tip for tip in tips(error, PERSONAL))
 
 
-@pytest.mark.parametrize("code", sorted(OWN_MESSAGES))
+@pytest.mark.parametrize("code", sorted({**OWN_MESSAGES, **UNCALLED_MESSAGES}))
 def test_our_own_codes_and_messages_are_not_shown(code: str) -> None:
     error = an_error(code=code, message="services.normalizer.sse raised InternalWord", retryable=True)
     for locale in LOCALES:
@@ -163,7 +167,7 @@ def test_every_language_has_the_same_keys_with_the_same_placeholders(locale: Loc
 ERRORS = st.builds(
     ProviderError,
     type=st.sampled_from(get_args(ProviderErrorType)),
-    code=st.sampled_from([*OWN_MESSAGES, "503", "404", "401"]) | st.text(max_size=30),
+    code=st.sampled_from([*OWN_MESSAGES, *UNCALLED_MESSAGES, "503", "404", "401"]) | st.text(max_size=30),
     message=st.text(max_size=50),
     retryable=st.booleans(),
     retry_after_s=st.none() | st.floats(),
@@ -190,7 +194,7 @@ def test_no_text_is_there_for_nothing() -> None:
     shown = {
         key
         for kind in get_args(ProviderErrorType)
-        for code in (*OWN_MESSAGES, "400", "404")
+        for code in (*OWN_MESSAGES, *UNCALLED_MESSAGES, "400", "404")
         for message in ("", "No.")
         for retryable in (False, True)
         for wait in (None, 3.0)
@@ -209,3 +213,41 @@ def test_no_text_is_there_for_nothing() -> None:
         ).locale_keys
     }
     assert texts("en").keys() - shown == set()
+
+
+def every_subclass(kind: type[Any]) -> set[type[Any]]:
+    return {kind}.union(*(every_subclass(one) for one in kind.__subclasses__()))
+
+
+UNCALLED = {
+    NO_ATTEMPT_LEFT,
+    *get_args(FailureKind),
+    *(kind.code for kind in every_subclass(CannotAssemble)),
+    *(kind.code for kind in every_subclass(CallNotMade)),
+}
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("code", sorted(UNCALLED))
+def test_every_reason_why_no_provider_was_called_has_a_text_in_every_language(code: str, locale: Locale) -> None:
+    assert code in {**OWN_MESSAGES, **UNCALLED_MESSAGES}
+    for scope in (SERVER, PERSONAL):
+        shown = present(an_error(code=code, message="Internal words."), scope, locale)
+        assert "Internal words" not in shown.description
+        assert code not in shown.description
+        assert shown.tips
+        assert "genai.descriptions.coded" not in shown.locale_keys
+
+
+def test_no_reason_why_no_provider_was_called_is_told_that_nobody_gives() -> None:
+    assert UNCALLED_MESSAGES.keys() <= UNCALLED
+
+
+@pytest.mark.parametrize("code", [*get_args(FailureKind), NO_ATTEMPT_LEFT])
+@pytest.mark.parametrize("locale", LOCALES)
+def test_what_is_not_set_up_is_told_with_the_command_that_helps_its_owner(code: str, locale: Locale) -> None:
+    error = an_error(code=code)
+    assert "`odradek " in present(error, PERSONAL, locale).tips[0]
+    assert "--user`" in present(error, PERSONAL, locale).tips[0]
+    if code != "personal_provider_required":
+        assert re.search(r"`odradek [a-z ]+`", present(error, SERVER, locale).tips[0])

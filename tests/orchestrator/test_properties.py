@@ -43,7 +43,7 @@ ACTIONS = st.one_of(
     st.tuples(st.just("timer"), st.integers(0, 8), st.sampled_from([-1, 0, 5_000])),
 )
 RUNS = st.lists(ACTIONS, max_size=40)
-RULES = st.sampled_from([2, 3])
+RULES = st.sampled_from([2, 3, 4])
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 

@@ -295,13 +295,14 @@ def test_a_long_reply_keeps_a_bounded_tail_for_a_continuation(channel) -> None:
 
 
 def test_a_request_carries_the_stamp_of_its_turns_message(channel) -> None:
-    rules = {**RULES, 4: Rules()}
+    newest = max(RULES) + 1
+    rules = {**RULES, newest: Rules()}
     channel.message(100)
     [(message, now)] = channel.history
     state = ChannelState(channel_id=message.channel_id)
-    folded = fold(state, message.model_copy(update={"rules_version": 4}), Position(0, now), rules)
+    folded = fold(state, message.model_copy(update={"rules_version": newest}), Position(0, now), rules)
     [request] = [out.record for out in folded.outputs if isinstance(out.record, GenerationRequested)]
-    assert request.rules_version == 4
+    assert request.rules_version == newest
 
 
 def test_a_message_with_the_stamp_of_newer_code_waits_for_it_and_one_of_retired_rules_is_decided_by_the_oldest(
