@@ -10,6 +10,15 @@ from typing import assert_never
 from schemas.claims import Alive, Claimed, Closed, Closing
 
 CLOSED_KEPT = 20_000
+OPEN_KEPT_S = 15 * 60
+"""How long an open claim counts: longer than a call can last, since an open claim that is older is nobody's.
+
+A call begins right after its claim, and only while its prompt is younger than its time to live; it ends within
+`StreamDeadlines.total_ms`, 10 minutes. An un-acked prompt whose claim lies further back (all provider workers were away
+for an hour) is past its time to live: whoever claims it again makes no call, but ends it as expired, and the turn, if it
+still waits, ends by its deadline. A holder that was frozen for so long was declared lost after 6 s and gives up when it
+wakes. So a process that runs may forget what one that starts does not read.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +34,12 @@ class _Effect:
     holder: Holder | None
     channel: str
     partition: int
+    read: float
     outcome: Closing | None = None
 
 
 class ClaimBook:
-    """All effects that are open, and the last CLOSED_KEPT that were closed."""
+    """The effects that were claimed within OPEN_KEPT_S and are open, and the last CLOSED_KEPT that were closed."""
 
     def __init__(self) -> None:
         self._open: dict[str, _Effect] = {}
@@ -44,9 +54,10 @@ class ClaimBook:
         match record:
             case Claimed():
                 self._heard[record.incarnation] = now
+                self._forget_old(now)
                 if record.effect not in self._closed and record.effect not in self._open:
                     holder = Holder(record.instance, record.incarnation)
-                    self._open[record.effect] = _Effect(holder, channel, partition)
+                    self._open[record.effect] = _Effect(holder, channel, partition, now)
                 return None
             case Alive():
                 self._heard[record.incarnation] = now
@@ -55,7 +66,7 @@ class ClaimBook:
                 self._heard[record.by] = now
                 if record.effect in self._closed:
                     return None
-                effect = self._open.pop(record.effect, None) or _Effect(None, channel, partition)
+                effect = self._open.pop(record.effect, None) or _Effect(None, channel, partition, now)
                 effect.outcome = record.outcome
                 self._closed[record.effect] = effect
                 if len(self._closed) > CLOSED_KEPT:
@@ -64,6 +75,11 @@ class ClaimBook:
                 return record.effect
             case _:
                 assert_never(record)
+
+    def _forget_old(self, now: float) -> None:
+        """Claims were read in the order in which they stand here, so the oldest is the first."""
+        while self._open and now - (oldest := next(iter(self._open.items())))[1].read > OPEN_KEPT_S:
+            del self._open[oldest[0]]
 
     def _forget_silent(self) -> None:
         if len(self._heard) > 1_000:

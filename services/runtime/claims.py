@@ -16,7 +16,7 @@ from functools import partial
 from schemas.claims import Alive, Claimed, Closed, Closing
 from schemas.errors import BadRecord
 from schemas.registry import decode
-from services.runtime.claim_book import ClaimBook
+from services.runtime.claim_book import OPEN_KEPT_S, ClaimBook
 from services.runtime.clock import Clock
 from services.runtime.log import Appended, Log, LogRecord, NewRecord
 from services.runtime.logs import get_logger
@@ -33,15 +33,11 @@ WATCH_EVERY_S = 0.25
 PAUSE_S = 4.0
 """How long our own writes may have paused before a holder has to look; shorter than the silence of others."""
 
-READ_BACK_MS = 15 * 60_000
-"""How far back claims are read at a start: longer than a call can last, since an open claim that is older is nobody's.
+READ_BACK_MS = OPEN_KEPT_S * 1_000
+"""How far back claims are read at a start.
 
-A call begins right after its claim, and only while its prompt is younger than its time to live; it ends within
-`StreamDeadlines.total_ms`, 10 minutes. An un-acked prompt whose claim lies further back (all provider workers were away
-for an hour) is past its time to live: whoever claims it again makes no call, but ends it as expired, and the turn, if it
-still waits, ends by its deadline. A holder that was frozen for so long was declared lost after 6 s and gives up when it
-wakes. The smallest un-acked prompt is not known before the group has been joined, and reading hours of Alive records
-would delay each start after an outage, for the same end.
+The smallest un-acked prompt is not known before the group has been joined, and reading hours of Alive records would delay
+each start after an outage, for the same end.
 """
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from schemas.claims import Alive, Claimed, Closed, Closing
 from services.runtime import claim_book
-from services.runtime.claim_book import ClaimBook
+from services.runtime.claim_book import OPEN_KEPT_S, ClaimBook
 
 EFFECTS = st.sampled_from(["e1", "e2", "e3"])
 LIVES = st.sampled_from([("a", "a:1"), ("a", "a:2"), ("b", "b:1")])
@@ -71,11 +71,45 @@ def test_closed_effects_and_silent_lives_are_forgotten_in_the_end(monkeypatch) -
     for number in range(3_000):
         life = f"a:{number}"
         effect = f"e{number}"
-        book.apply(Claimed(effect=effect, instance="a", incarnation=life), channel="1", partition=0, now=number)
-        book.apply(Closed(effect=effect, outcome="done", by=life), channel="1", partition=0, now=number)
+        book.apply(Claimed(effect=effect, instance="a", incarnation=life), channel="1", partition=0, now=number / 10)
+        book.apply(Closed(effect=effect, outcome="done", by=life), channel="1", partition=0, now=number / 10)
     assert len(book._open) == 1
     assert len(book._closed) == 10
     assert len(book._heard) <= 1_001
     assert book.last_heard("a:0") is not None
     assert book.outcome("e2999") == "done"
     assert book.outcome("e0") is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 9), st.booleans()), max_size=60))
+def test_a_claim_is_forgotten_once_no_call_can_be_open_under_it_and_never_before(
+    steps: list[tuple[int, int, bool]],
+) -> None:
+    book = ClaimBook()
+    claimed: dict[str, float] = {}
+    now = 0.0
+    for wait, number, closes in steps:
+        now += wait
+        effect = f"e{number}"
+        life = f"a:{number}:{now}"
+        if closes:
+            book.apply(Closed(effect=effect, outcome="done", by=life), channel="1", partition=0, now=now)
+            claimed.pop(effect, None)
+            continue
+        book.apply(Claimed(effect=effect, instance="a", incarnation=life), channel="1", partition=0, now=now)
+        claimed = {name: at for name, at in claimed.items() if now - at <= OPEN_KEPT_S}
+        if book.outcome(effect) is None:
+            claimed.setdefault(effect, now)
+        for name, at in claimed.items():
+            holder = book.holder(name)
+            assert holder is not None
+            assert holder.incarnation.endswith(f":{at}")
+        assert book.open_count == len(claimed)
+
+
+def test_claims_that_nobody_closes_do_not_gather() -> None:
+    book = ClaimBook()
+    for second in range(5_000):
+        effect = f"e{second}"
+        book.apply(Claimed(effect=effect, instance="a", incarnation="a:1"), channel="1", partition=0, now=float(second))
+    assert book.open_count == OPEN_KEPT_S + 1
