@@ -36,6 +36,7 @@ def current(connection: Connection) -> str | None:
 
 def upgrade(connection: Connection, revision: str = "head") -> None:
     """Run what is missing up to the revision; raises NoSuchRow for one that does not exist."""
+    _require_known(revision)
     _lock(connection)
     _refuse_newer(connection)
     try:
@@ -46,6 +47,7 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
 
 def downgrade(connection: Connection, revision: str) -> None:
     """Undo what came after the revision; `base` undoes all. What the dropped columns held is gone."""
+    _require_known(revision)
     _lock(connection)
     _refuse_newer(connection)
     try:
@@ -72,6 +74,12 @@ def _refuse_newer(connection: Connection) -> None:
             f"the catalog's database is at {found}, which this code does not know",
             remedy="Run the newer code, or use its `odradek catalog downgrade` first.",
         )
+
+
+def _require_known(revision: str) -> None:
+    """Alembic has a language for revisions, and asserts where it reads what is none."""
+    if revision not in ("head", "base", *revisions()):
+        raise _unknown(revision)
 
 
 def _unknown(revision: str) -> NoSuchRow:

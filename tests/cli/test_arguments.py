@@ -94,6 +94,8 @@ def test_a_file_whose_name_is_no_utf_8_is_read(command: Command, tmp_path: Path)
     [
         (("catalog", "upgrade", ""), 2, "it is empty"),
         (("catalog", "downgrade", ""), 2, "it is empty"),
+        (("catalog", "upgrade", "@"), 1, "there is no way to revision '@'"),
+        (("catalog", "downgrade", "+1"), 1, "there is no way to revision '+1'"),
         (("model", "set", "anthropic", "claude-opus-4-7", "--server", "1", "--channel", ""), 2, "--channel takes"),
         (("model", "set", "anthropic", "claude-opus-4-7", "--server", "1", "--channel", "home"), 2, "--channel takes"),
         (("model", "unset", "--server", "1", "--channel", "1" * 21), 2, "--channel takes a Discord id"),
