@@ -112,7 +112,9 @@ Ada:\
 def test_a_glm_request_with_a_tools_result_in_full() -> None:
     history = (
         exchange(
-            ("weather", {"city": "Riga", "days": 2}, {"result": "grey"}), said="Wait.", images=(image("riga.png"),)
+            ("weather", {"city": "Riga", "days": 2}, {"result": "grey"}),
+            said="\nWait.\n\n",
+            images=(image("riga.png"),),
         ),
     )
     said = context(HELLO, tools=(), function_history=history, options=GenerationOptions(thinking_level="none"))

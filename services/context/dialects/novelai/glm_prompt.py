@@ -86,7 +86,8 @@ def _tool_text(tools: Sequence[JsonValue]) -> str:
 
 
 def _exchange(exchange: FunctionExchange, place: str, notes: Notes) -> list[str]:
-    said = [unmarked(exchange.text)] if exchange.text.strip() else []
+    text = exchange.text.strip()
+    said = [unmarked(text)] if text else []
     said += [_call(call) for call in exchange.calls]
     results = [
         f"<tool_response>\n{unmarked(response_text(result))}\n</tool_response>" for _, result in answers(exchange)
