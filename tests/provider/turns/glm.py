@@ -1,7 +1,7 @@
 """Plays NovelAI's completions for GLM: one prompt with role tags, in which pictures are told of and calls are XML.
 
 https://text.novelai.net/docs, https://huggingface.co/zai-org/GLM-4.6/blob/main/chat_template.jinja. The stream has text
-alone, thoughts between tags, and counts no tokens.
+alone, with thoughts and calls between tags, and counts no tokens.
 """
 
 import json
@@ -20,15 +20,10 @@ def _talk(directive: str = "") -> str:
     return f"<|user|>\n{hello}\n<|user|>\n{question}"
 
 
-_CALLS = """<tool_call>look
-<arg_key>what</arg_key>
-<arg_value>the café
-"3"</arg_value>
-<arg_key>zoom</arg_key>
-<arg_value>2</arg_value>
-</tool_call>
-<tool_call>clock
-</tool_call>"""
+_CALLS = (
+    *("<tool_call>look\n<arg_key>", "what</arg_key>\n<arg_value>the café\n", '"3"</arg_value>\n'),
+    *("<arg_key>zoom</arg_key>\n<arg_value>2</arg_value>\n</tool_call>", "\n<tool_call>", "clock\n</tool_call>"),
+)
 _RESULTS = """<|observation|>
 <tool_response>
 {"seen":"a cat 猫"}
@@ -37,7 +32,8 @@ _RESULTS = """<|observation|>
 {"time":"noon"}
 </tool_response>"""
 _UNSEEN = "[System: An image (seen.png) is not shown: this model takes no images.]"
-_EXCHANGE = f"\n<|assistant|>\n<think></think>\n{script.TEXT}\n{_CALLS}\n{_RESULTS}\n<|user|>\n{script.NOTE}\n{_UNSEEN}"
+_CALLED = f"{script.TEXT.strip()}\n{''.join(_CALLS)}"
+_EXCHANGE = f"\n<|assistant|>\n<think></think>\n{_CALLED}\n{_RESULTS}\n<|user|>\n{script.NOTE}\n{_UNSEEN}"
 
 
 @dataclass(frozen=True)
@@ -62,7 +58,7 @@ class GlmPlayer:
         end = "\n<|assistant|>"
         if begin + conversation == _talk() + end:
             thought = [f"<think>{script.THOUGHTS[0]}", f"{script.THOUGHTS[1]}</think>\n"]
-            return self._stream([*thought, *script.SAID])
+            return self._stream([*thought, *script.SAID, "\n", *_CALLS])
         if conversation.endswith(script.BEGUN):
             # A reply that has begun is not thought about again.
             begun = f"{end}\n<think></think>\n{script.BEGUN}"

@@ -25,12 +25,16 @@ _STREAM = ":streamGenerateContent?alt=sse"
 
 @dataclass(frozen=True)
 class Row:
-    """`asked_as`: the provider's name in the request. `thoughts`: what is shown of them. `counts`: tokens are told."""
+    """`asked_as`: the provider's name in the request. `thoughts`: what is shown of them. `text`: what is said before calls.
+
+    `counts`: tokens are told.
+    """
 
     target: Target
     player: Player
     asked_as: str
     thoughts: str = script.THOUGHT
+    text: str = script.TEXT
     counts: bool = True
 
     @property
@@ -163,15 +167,15 @@ ROWS = {
         ),
         asked_as="custom:home",
     ),
+    # GLM behind a text completion: no pictures, no tokens counted, and thoughts and calls stand in lines of the text.
+    "novelai": Row(
+        _target("novelai", "novelai", "glm-4-6"),
+        GlmPlayer("https://text.novelai.net/oa/v1/completions"),
+        "novelai",
+        text=f"\n{script.TEXT}\n\n",
+        counts=False,
+    ),
 }
 """The providers whose models call tools."""
 
 NVIDIA_WITHOUT_TOOLS = _chat(_target("nvidia", "openai-chat", _QWEN), replace(_NIM, calls=False))
-
-NOVELAI = Row(
-    _target("novelai", "novelai", "glm-4-6"),
-    GlmPlayer("https://text.novelai.net/oa/v1/completions"),
-    "novelai",
-    counts=False,
-)
-"""GLM behind a text completion: no pictures, no tokens counted, and calls are text of the prompt."""
