@@ -12,10 +12,10 @@ import httpx
 
 from services.provider.failures import AddressForbidden
 from services.provider.inflating import inflating
-from services.provider.pools import POLICY, Pool, Pools
+from services.provider.pools import Pool, Pools
 from services.provider.transport import Call, ConnectFailed, ConnectionBroken
 from services.runtime.fetching.refusals import REFUSALS, FetchRefused
-from services.runtime.fetching.urls import checked
+from services.runtime.fetching.urls import FetchPolicy, checked
 
 _SENDING = "http11.send_request_headers.started"
 
@@ -33,12 +33,12 @@ class HttpxTransport:
         Raises ConnectFailed, ConnectionBroken, AddressForbidden, and the CallNotMade of a body that cannot be read.
         """
         try:
-            url = checked(call.url, POLICY) if call.guarded else httpx.URL(call.url)
+            url = httpx.URL(call.url) if call.policy is None else checked(call.url, call.policy)
         except httpx.InvalidURL as error:
             raise ConnectFailed("the URL is not valid") from error
         except FetchRefused as error:
-            raise _forbidden(error) from error
-        pool = await self._pools.pool(url, guarded=call.guarded)
+            raise _forbidden(error, call.policy) from error
+        pool = await self._pools.pool(url, call.policy)
         try:
             return HttpxResponse(await _send(pool.client, url, call), pool)
         except BaseException:
@@ -69,7 +69,7 @@ async def _send(client: httpx.AsyncClient, url: httpx.URL, call: Call) -> httpx.
     except FetchRefused as error:
         if error.code == "DNS_RESOLUTION_FAILED":
             raise ConnectFailed("the host's name is not known") from error
-        raise _forbidden(error) from error
+        raise _forbidden(error, call.policy) from error
     except httpx.LocalProtocolError as error:
         # Its text may show the header that is wrong, hence a secret.
         raise ConnectFailed("the request is not valid HTTP") from error
@@ -128,10 +128,11 @@ class HttpxResponse:
                 pool.users -= 1
 
 
-def _forbidden(error: FetchRefused) -> AddressForbidden:
+def _forbidden(error: FetchRefused, policy: FetchPolicy | None) -> AddressForbidden:
+    way_in = " An operator lets endpoints lie in their own network by ODRADEK_PRIVATE_ENDPOINTS=1."
     return AddressForbidden(
         f"the endpoint may not be called: {REFUSALS[error.code].reason} ({error.code})",
-        remedy=f"{error.remedy} An operator lets endpoints lie in their own network by ODRADEK_PRIVATE_ENDPOINTS=1.",
+        remedy=f"{error.remedy}{way_in if policy is not None and policy.public_only else ''}",
     )
 
 

@@ -20,9 +20,6 @@ from services.runtime.settings import Settings
 MOST_POOLS = 64
 """Beyond it the pools that rest longest are closed: users may name as many custom endpoints as they like."""
 
-POLICY = FetchPolicy()
-"""For endpoints that users named: https, no localhost, public addresses."""
-
 _KEEPALIVE_CONNECTIONS = 100
 _KEEPALIVE_S = 10.0
 _USER_AGENT = "odradek"
@@ -42,7 +39,7 @@ class Pools:
     def __init__(
         self, *, proxy: str | None, ca_file: Path | None, public: Callable[[Address], bool] = is_public
     ) -> None:
-        """`proxy` None leaves it to HTTPS_PROXY, HTTP_PROXY and NO_PROXY; `public` judges addresses of guarded calls.
+        """`proxy` None leaves it to HTTPS_PROXY, HTTP_PROXY and NO_PROXY; `public` judges addresses that must be public.
 
         Raises ConfigurationError.
         """
@@ -50,7 +47,7 @@ class Pools:
         self._proxy = None if proxy is None else _proxy(proxy)
         self._tls = _tls(ca_file)
         self._lookups = Lookups()
-        self._pools: OrderedDict[tuple[str, str, int | None, bool], Pool] = OrderedDict()
+        self._pools: OrderedDict[tuple[str, str, int | None, FetchPolicy | None], Pool] = OrderedDict()
 
     @classmethod
     def of(cls, settings: Settings) -> "Pools":
@@ -58,15 +55,15 @@ class Pools:
         proxy = settings.provider_proxy
         return cls(proxy=None if proxy is None else proxy.get_secret_value(), ca_file=settings.provider_ca_file)
 
-    async def pool(self, url: httpx.URL, *, guarded: bool) -> Pool:
+    async def pool(self, url: httpx.URL, policy: FetchPolicy | None) -> Pool:
         """The pool of a URL's origin; whoever takes it counts as a user until `users` is taken back.
 
-        A guarded one connects to public addresses only, and directly: a proxy would choose the address itself.
+        With a policy it connects to addresses that the policy allows, and directly: a proxy would choose the address itself.
         """
-        origin = (url.scheme, url.host, url.port, guarded)
+        origin = (url.scheme, url.host, url.port, policy)
         pool = self._pools.get(origin)
         if pool is None:
-            pool = self._pools[origin] = Pool(self._client(guarded=guarded))
+            pool = self._pools[origin] = Pool(self._client(policy))
         self._pools.move_to_end(origin)
         pool.users += 1
         await self._close_surplus()
@@ -88,13 +85,13 @@ class Pools:
         for origin in [origin for origin, pool in self._pools.items() if not pool.users][: max(surplus, 0)]:
             await self._pools.pop(origin).client.aclose()
 
-    def _client(self, *, guarded: bool) -> httpx.AsyncClient:
+    def _client(self, policy: FetchPolicy | None) -> httpx.AsyncClient:
         limits = httpx.Limits(
             max_connections=None, max_keepalive_connections=_KEEPALIVE_CONNECTIONS, keepalive_expiry=_KEEPALIVE_S
         )
         headers = {"user-agent": _USER_AGENT}
-        if guarded:
-            backend = VettedBackend(POLICY, resolver=self._lookups, public=self._public)
+        if policy is not None:
+            backend = VettedBackend(policy, resolver=self._lookups, public=self._public)
             transport = VettedTransport(backend, tls=self._tls, limits=limits)
             client = httpx.AsyncClient(transport=transport, trust_env=False, headers=headers)
         else:

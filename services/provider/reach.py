@@ -1,10 +1,11 @@
-"""Where calls may go: to endpoints that users named on public addresses only, with a token of Google's to Google only."""
+"""Where calls may go: a user's endpoints where the operator allows it, with a token of Google's to Google only."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from schemas.prompts import ProviderRequest
 from services.provider.failures import AddressForbidden
+from services.runtime.fetching.urls import FetchPolicy
 from services.runtime.settings import Settings
 
 Origin = tuple[str, str, int | None]
@@ -23,10 +24,11 @@ class Reach:
         """As the settings say."""
         return cls(settings.private_endpoints, _origin(settings.provider_url) if settings.provider_url else None)
 
-    def is_guarded(self, request: ProviderRequest) -> bool:
-        """Whether the call is made on vetted addresses only."""
-        custom = request.provider.partition(":")[0] == "custom"
-        return custom and not self.private_endpoints and not self.is_own(request.url)
+    def policy_of(self, request: ProviderRequest) -> FetchPolicy | None:
+        """Which addresses may be called; None: any, for a provider that no user named."""
+        if request.provider.partition(":")[0] != "custom" or self.is_own(request.url):
+            return None
+        return FetchPolicy("own_network" if self.private_endpoints else "production")
 
     def check_token(self, url: str) -> None:
         """Whether an access token of Google's may be sent there; raises AddressForbidden."""

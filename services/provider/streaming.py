@@ -167,7 +167,7 @@ class Streams:
                 body=self._body(request),
                 connect_s=request.deadlines.connect_ms / 1000,
                 secret_headers=credential.headers,
-                guarded=self._reach.is_guarded(request),
+                policy=self._reach.policy_of(request),
             )
 
         with STREAMS.track_inprogress():

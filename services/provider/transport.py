@@ -5,14 +5,15 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from services.provider.splicing import SplicedBody
+from services.runtime.fetching.urls import FetchPolicy
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A POST with a JSON body. `secret_headers` are added last and shown nowhere. `guarded`: to public addresses only.
+    """A POST with a JSON body. `secret_headers` are added last and shown nowhere.
 
     `connect_s` is the time until the connection stands and the request begins to be sent: the look-up of the name, the
-    proxy and TLS are in it.
+    proxy and TLS are in it. `policy` says which addresses may be called, directly and by no proxy; None: any.
     """
 
     url: str
@@ -20,7 +21,7 @@ class Call:
     body: bytes | SplicedBody
     connect_s: float
     secret_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    guarded: bool = False
+    policy: FetchPolicy | None = None
 
 
 class TransportError(Exception):

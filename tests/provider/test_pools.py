@@ -20,11 +20,13 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from services.provider import pools as pools_module
+from services.provider.failures import AddressForbidden
 from services.provider.httpx_transport import HttpxTransport
 from services.provider.pools import Pools
 from services.provider.transport import Call, ConnectFailed, ConnectionBroken
 from services.runtime.errors import ConfigurationError
 from services.runtime.fetching.addresses import Address
+from services.runtime.fetching.urls import FetchPolicy
 from services.runtime.settings import Settings
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
@@ -296,7 +298,7 @@ def hanging_names(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("hanging_names")
 async def test_names_of_custom_endpoints_that_hang_do_not_keep_another_provider_from_being_found() -> None:
     async with serving(answers) as port, transport() as by:
-        calls = [Call(f"https://{number % 40}.hang.test/", {}, b"", 60.0, guarded=True) for number in range(80)]
+        calls = [Call(f"https://{number % 40}.hang.test/", {}, b"", 60.0, policy=FetchPolicy()) for number in range(80)]
         stuck = [asyncio.create_task(by.open(call)) for call in calls]
         assert await status(by, f"http://localhost:{port}/", connect_s=5.0) == 200
         assert not any(task.done() for task in stuck)
@@ -321,7 +323,30 @@ async def test_a_custom_endpoint_is_called_directly_on_the_address_that_was_vett
 
     ca_file, tls = own_ca
     async with serving(answers, tls) as port, transport(ca_file=ca_file, public=public) as by:
-        response = await by.open(Call(f"https://endpoint.test:{port}/", {}, b"", 5.0, guarded=True))
+        response = await by.open(Call(f"https://endpoint.test:{port}/", {}, b"", 5.0, policy=FetchPolicy()))
         assert response.status == 200
         await response.aclose()
     assert judged == ["127.0.0.1"]
+
+
+async def test_a_name_in_ones_own_network_that_leads_to_metadata_is_not_called_though_it_was_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    real, leads_to = socket.getaddrinfo, ["127.0.0.1"]
+
+    def getaddrinfo(host: Any, *arguments: Any, **options: Any) -> Any:
+        if host != "endpoint.test":
+            return real(host, *arguments, **options)
+        return [entry for text in leads_to for entry in real(text, *arguments, **options)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    async with serving(answers) as port, transport() as by:
+        call = Call(f"http://endpoint.test:{port}/", {}, b"", 5.0, policy=FetchPolicy("own_network"))
+        response = await by.open(call)
+        assert [chunk async for chunk in response.chunks()] == [b"ok"]
+        await response.aclose()
+        for found in (["169.254.169.254"], ["127.0.0.1", "fd00:ec2::254"]):
+            leads_to[:] = found
+            with pytest.raises(AddressForbidden, match="metadata"):
+                await by.open(call)

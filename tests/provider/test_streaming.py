@@ -563,6 +563,30 @@ async def test_a_custom_endpoint_in_the_operators_network_is_not_called(make_ben
     assert bench.closings() == ["failed"]
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://169.254.169.254/latest/meta-data/",
+        "http://[::ffff:169.254.169.254]/",
+        "http://[fd00:ec2::254]/",
+        "http://[fd20:ce::254]/",
+        "http://[fd00:42::42]/",
+        "http://100.100.100.200/",
+        "http://168.63.129.16/",
+        "http://2852039166/",
+    ],
+)
+async def test_a_clouds_metadata_are_not_called_where_endpoints_may_lie_in_the_operators_network(
+    make_bench: Any, url: str
+) -> None:
+    bench = await make_bench(private=True)
+    await bench.run(bench.request(provider=CUSTOM, url=url))
+    told = failure(bench)
+    assert (told.code, told.retryable) == ("address_forbidden", False)
+    assert "ODRADEK_PRIVATE_ENDPOINTS" not in told.message
+    assert bench.closings() == ["failed"]
+
+
 async def test_a_custom_endpoint_on_this_machine_is_called_where_the_operator_allows_it(make_bench: Any) -> None:
     bench = await make_bench(private=True)
     await bench.run(bench.request(provider=CUSTOM))

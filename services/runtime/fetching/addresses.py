@@ -47,6 +47,7 @@ _NEVER_V6 = tuple(
         "fe80::/10",
         "fd00:ec2::/32",  # AWS's metadata and its neighbours
         "fd20:ce::254/128",  # Google Cloud's metadata
+        "fd00:42::42/128",  # Scaleway's metadata
     )
 )
 
