@@ -24,7 +24,10 @@ Slot = Literal["primary", "channel", "server", "fallback"]
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One provider call's configuration, which nothing changes afterwards. `number` is that of a fallback slot, from 1."""
+    """One provider call's configuration, which nothing changes afterwards. `number` is that of a fallback slot, from 1.
+
+    `left_out` names the options that were set and cannot be used.
+    """
 
     chosen: Chosen
     target: Target
@@ -32,6 +35,7 @@ class Attempt:
     options: GenerationOptions
     slot: Slot
     number: int | None = None
+    left_out: tuple[str, ...] = ()
 
     @property
     def source(self) -> CredentialSource:
@@ -217,7 +221,8 @@ def _attempt(link: _Link, reference: CredentialReference | None, server: ServerS
         credential="" if reference is None else str(reference),
         source=link.source,
     )
-    return Attempt(chosen, target, reference, options, link.slot, link.number)
+    left_out = link.saved.left_out if server is None else (*link.saved.left_out, *server.left_out)
+    return Attempt(chosen, target, reference, options, link.slot, link.number, left_out)
 
 
 def _of_all_models(server: ServerSide) -> dict[str, object]:

@@ -5,6 +5,7 @@ begin on, and on PostgreSQL the rows that it reads to change are locked (`with_f
 of each other's.
 """
 
+import json
 import sqlite3
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -128,10 +129,18 @@ def _engine(url: URL) -> AsyncEngine:
     if url.get_backend_name() == "postgresql":
         limits = {"timeout": _CONNECT_S, "command_timeout": _COMMAND_S}
         return create_async_engine(url, hide_parameters=True, pool_pre_ping=True, connect_args=limits)
-    engine = create_async_engine(url, hide_parameters=True)
+    engine = create_async_engine(url, hide_parameters=True, json_deserializer=_from_json)
     event.listen(engine.sync_engine, "connect", _prepare_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
     return engine
+
+
+def _from_json(text: str) -> object:
+    """None for what is no JSON: SQLite keeps whatever somebody writes into a column, and PostgreSQL does not."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from schemas.context import GenerationOptions
 from services.catalog.endpoints import provider_of
 from services.catalog.errors import DecryptionFailed
 from services.catalog.keys import CredentialReference, open_row, vertex_place
@@ -14,6 +13,7 @@ from services.catalog.providers import vertex_base_url
 from services.catalog.rotation import COOLDOWN_MS, Mark, PooledKey
 from services.catalog.sealing import Keyring
 from services.catalog.sides import CatalogModel, PersonSide, SavedProvider, ServerSide, Turn
+from services.catalog.stop_strings import usable
 from services.catalog.tables import (
     SWITCHES,
     ChannelOverride,
@@ -28,6 +28,7 @@ from services.catalog.tables import (
     UserSavedProviderConfig,
 )
 from services.catalog.targets import target_of
+from services.catalog.usable import usable_options
 
 _MARKS: dict[str, Mark] = {mark: mark for mark in COOLDOWN_MS}
 
@@ -39,6 +40,7 @@ async def server_side(session: AsyncSession, keyring: Keyring, turn: Turn) -> Se
     channel = await session.get(ChannelOverride, (server, turn.channel))
     persona = None if turn.persona is None else await session.get(PersonaOverride, (server, turn.persona))
     saved = await session.scalars(select(SavedProviderConfig).where(SavedProviderConfig.server_id == server))
+    stop_strings = usable(config.llm_stop_strings)
     return ServerSide(
         llm_id=config.llm_id,
         channel_llm_id=None if channel is None else channel.llm_id,
@@ -51,8 +53,9 @@ async def server_side(session: AsyncSession, keyring: Keyring, turn: Turn) -> Se
         randomizes=config.model_randomizer_enabled,
         tools_enabled=config.tool_use_enabled,
         verbatim_tools=config.verbatim_tool_calling,
-        stop_strings=tuple(config.llm_stop_strings),
+        stop_strings=tuple(stop_strings),
         stops_speaker=config.llm_stop_speaker_pattern_enabled,
+        left_out=() if stop_strings == config.llm_stop_strings else ("stop_strings",),
     )
 
 
@@ -125,16 +128,17 @@ def _endpoints(
 def _provider(
     keyring: Keyring, row: SavedProviderConfig | UserSavedProviderConfig, *, needs_key: bool
 ) -> SavedProvider:
-    options = GenerationOptions.model_validate(row.options)
+    options, left_out = usable_options(row.options)
     if row.api_key is None:
-        return SavedProvider(None, "placeholder_key" if needs_key else None, options)
+        return SavedProvider(None, "placeholder_key" if needs_key else None, options, left_out=left_out)
     reference = CredentialReference("server" if isinstance(row, SavedProviderConfig) else "personal", row.id)
     try:
         key = open_row(keyring, row).get_secret_value()
     except DecryptionFailed:
-        return SavedProvider(reference, "decryption_failed", options)
+        return SavedProvider(reference, "decryption_failed", options, left_out=left_out)
     place = vertex_place(key) if row.provider == "vertex" else None
-    return SavedProvider(reference, None, options, None if place is None else vertex_base_url(*place))
+    base_url = None if place is None else vertex_base_url(*place)
+    return SavedProvider(reference, None, options, base_url, left_out)
 
 
 async def _pools(session: AsyncSession, server: str) -> dict[str, tuple[PooledKey, ...]]:

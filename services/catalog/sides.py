@@ -22,17 +22,24 @@ class CatalogModel:
 
 @dataclass(frozen=True, slots=True)
 class SavedProvider:
-    """A provider that is set up. `reference` is None where it needs no key, `base_url` where the model says it."""
+    """A provider that is set up. `reference` is None where it needs no key, `base_url` where the model says it.
+
+    `left_out` names the options that stand in the database and cannot be used.
+    """
 
     reference: CredentialReference | None
     problem: FailureKind | None = None
     options: GenerationOptions = field(default_factory=GenerationOptions)
     base_url: str | None = None
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ServerSide:
-    """What a server has chosen, for this turn's channel and persona. Models are ids; None: none is chosen."""
+    """What a server has chosen, for this turn's channel and persona. Models are ids; None: none is chosen.
+
+    `left_out` is as in SavedProvider.
+    """
 
     llm_id: int | None = None
     channel_llm_id: int | None = None
@@ -47,6 +54,7 @@ class ServerSide:
     verbatim_tools: bool = False
     stop_strings: tuple[str, ...] = ()
     stops_speaker: bool = False
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ A newline is `\\n`, a carriage return `\\r`, a tab `\\t`, a backslash `\\\\`.
 import re
 import unicodedata
 from collections.abc import Sequence
+from typing import cast
 
 from services.catalog.errors import NoSuchRow, Refused
 
@@ -57,6 +58,16 @@ def removed(held: Sequence[str], gone: Sequence[str]) -> list[str]:
                 remedy="`odradek model stop-strings list` shows those there are.",
             )
     return [text for text in held if text not in gone]
+
+
+def usable(held: object) -> list[str]:
+    """Those of what stands in the database that a server may have: somebody may have edited it there."""
+    texts = cast(list[object], held) if isinstance(held, list) else []
+    return [text for text in texts if isinstance(text, str) and _is_usable(text)][:MOST]
+
+
+def _is_usable(text: str) -> bool:
+    return 1 <= len(text) <= MOST_CHARACTERS and not any(_is_unseen(letter) for letter in text)
 
 
 def _meaning(match: re.Match[str]) -> str:

@@ -4,7 +4,7 @@ A change reads what is there, locked, and writes it anew, so two processes that 
 """
 
 from collections.abc import Mapping, Sequence
-from typing import assert_never
+from typing import assert_never, cast
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -13,13 +13,13 @@ from services.catalog.choices import not_set_up
 from services.catalog.database import insert_into
 from services.catalog.owners import Owner, Person, Server
 from services.catalog.parameters import Changes, changed
-from services.catalog.stop_strings import added, removed
+from services.catalog.stop_strings import added, removed, usable
 from services.catalog.tables import SavedProviderConfig, ServerConfig, UserSavedProviderConfig
 
 
 async def parameters_of(session: AsyncSession, owner: Owner, provider: str) -> Mapping[str, object]:
     """What the owner has set for the provider, by name. Raises NoSuchRow where the provider is not set up."""
-    return (await _saved(session, owner, provider)).options
+    return _readable((await _saved(session, owner, provider)).options)
 
 
 async def change_parameters(
@@ -30,7 +30,7 @@ async def change_parameters(
     Raises NoSuchRow where the provider is not set up, Refused for a number that is out of its range.
     """
     row = await _saved(session, owner, provider)
-    row.options = changed(row.options, changes)
+    row.options = changed(_readable(row.options), changes)
     await session.flush()
     return row.options
 
@@ -38,7 +38,7 @@ async def change_parameters(
 async def stop_strings_of(session: AsyncSession, server: Server) -> list[str]:
     """The server's stop strings in their order, which is that in which they were added."""
     config = await session.get(ServerConfig, server.id)
-    return [] if config is None else config.llm_stop_strings
+    return [] if config is None else usable(config.llm_stop_strings)
 
 
 async def change_stop_strings(
@@ -50,9 +50,14 @@ async def change_stop_strings(
     """
     await session.execute(insert_into(session, ServerConfig).values(server_id=server.id).on_conflict_do_nothing())
     config = await session.get_one(ServerConfig, server.id, with_for_update=True)
-    config.llm_stop_strings = added(removed(config.llm_stop_strings, remove), add)
+    config.llm_stop_strings = added(removed(usable(config.llm_stop_strings), remove), add)
     await session.flush()
     return config.llm_stop_strings
+
+
+def _readable(options: object) -> Mapping[str, object]:
+    """The options, none where what stands there is no object: somebody may have edited it there."""
+    return cast(Mapping[str, object], options) if isinstance(options, dict) else {}
 
 
 async def _saved(session: AsyncSession, owner: Owner, provider: str) -> SavedProviderConfig | UserSavedProviderConfig:

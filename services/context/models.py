@@ -92,7 +92,7 @@ class CatalogModels:
         found = await self._next(request)
         match found:
             case Attempt():
-                return self._route(found)
+                return self._route(request.turn, found)
             case Exhausted():
                 return None
             case CannotAnswer(nothing_set_up=True):
@@ -121,8 +121,14 @@ class CatalogModels:
         except TimeoutError:
             raise Unavailable("the catalog's database", f"no answer within {WITHIN_S:g} s") from None
 
-    def _route(self, attempt: Attempt) -> Route:
-        """What a configuration leaves open is as the settings say."""
+    def _route(self, turn: str, attempt: Attempt) -> Route:
+        """What a configuration leaves open, or holds so that it cannot be used, is as the settings say."""
+        if attempt.left_out:
+            log.warning(
+                "options are left out: what the database holds of them cannot be used",
+                turn=turn, provider=attempt.chosen.provider, source=attempt.source, options=attempt.left_out,
+                remedy="set them anew: `odradek model parameters`, `odradek model stop-strings`",
+            )  # fmt: skip
         own = {name: getattr(attempt.options, name) for name in attempt.options.model_fields_set}
         placement = "none" if attempt.credential is None else habits_of(attempt.target).placement
         return Route(attempt.chosen, attempt.target, placement, self._defaults.model_copy(update=own))

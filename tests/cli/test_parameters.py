@@ -1,8 +1,10 @@
 """How models generate, as an operator sets it: from the command to the bytes of a request, and what is refused."""
 
 import asyncio
+import contextlib
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -269,3 +271,16 @@ def test_two_processes_that_set_at_once_lose_no_update(deepseek: Command, tmp_pa
         process.communicate()
 
     assert told(deepseek, "deepseek", "--server", "1") == NOTHING | wanted
+
+
+def test_options_that_somebody_edited_badly_are_set_anew_by_the_commands(deepseek: Command, tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "catalog.db")) as database, database:
+        database.execute("UPDATE saved_provider_configs SET options = '[no JSON'")
+        database.execute("UPDATE server_configs SET llm_stop_strings = '7'")
+    assert told(deepseek, "deepseek", "--server", "1") == NOTHING
+    assert deepseek("model", "stop-strings", "list", "--server", "1").stdout == "server:1 has no stop strings\n"
+
+    told(deepseek, "deepseek", "--server", "1", "--temperature", "0.25")
+    deepseek("model", "stop-strings", "add", "###", "--server", "1")
+    made = body("1")
+    assert (made["temperature"], made["stop"][-1]) == (0.25, "###")

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
+from structlog.testing import capture_logs
 
 from schemas.attempts import AttemptPlan, EarlierAttempt, Refusal
 from schemas.generations import GenerationRequested
@@ -154,3 +155,52 @@ async def test_a_database_that_says_nothing_is_given_up(bare: CatalogModels, mon
     monkeypatch.setattr(models, "WITHIN_S", 0.01)
     with pytest.raises(Unavailable):
         await bare.ask(asking())
+
+
+@pytest.mark.parametrize(
+    ("held", "left_out", "top_k"),
+    [
+        ('{"temperature": 5, "top_k": 3}', ("temperature",), 3),
+        (
+            '{"top_k": 3, "stop_strings": [7], "thinking_level": "some", "bold": true}',
+            ("stop_strings", "thinking_level"),
+            3,
+        ),
+        ('{"top_k": {"top_k": 3}, "disabled_parameters": ["top_k", "*"]}', ("disabled_parameters", "top_k"), None),
+        ("[]", ("options",), None),
+        ("null", ("options",), None),
+        ("5", ("options",), None),
+        ("{temperature: 0.9}", ("options",), None),
+        ("[" * 100_000, ("options",), None),
+    ],
+    ids=["a number", "several", "of another kind", "a list", "nothing", "a number alone", "no JSON", "endless"],
+)
+async def test_options_that_somebody_edited_badly_are_left_out_and_named_and_the_rest_is_asked(
+    catalog: Catalog, bare: CatalogModels, held: str, left_out: tuple[str, ...], top_k: int | None
+) -> None:
+    await set_up(catalog, SERVER, "anthropic", "claude-sonnet-4-6")
+    async with catalog.database.writing() as session:
+        await session.execute(text("UPDATE saved_provider_configs SET options = :held"), {"held": held})
+
+    with capture_logs() as lines:
+        route = await bare.ask(asking())
+
+    assert route is not None
+    assert (route.options.top_k, route.options.temperature) == (top_k, 0.5)
+    assert [line["options"] for line in lines] == [left_out]
+
+
+@pytest.mark.parametrize("held", ['["###", 7, "", "\\u0007", "\\ud800"]', f'["###", "{"x" * 201}"]'])
+async def test_stop_strings_that_somebody_edited_badly_are_left_out_and_the_rest_stops(
+    catalog: Catalog, bare: CatalogModels, held: str
+) -> None:
+    await set_up(catalog, SERVER, "anthropic", "claude-sonnet-4-6")
+    async with catalog.database.writing() as session:
+        await session.execute(text("UPDATE server_configs SET llm_stop_strings = :held"), {"held": held})
+
+    with capture_logs() as lines:
+        route = await bare.ask(asking())
+
+    assert route is not None
+    assert route.options.stop_strings == ("###",)
+    assert [line["options"] for line in lines] == [("stop_strings",)]
