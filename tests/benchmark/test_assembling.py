@@ -51,7 +51,7 @@ def test_the_command_reports_each_step_and_dialect(monkeypatch: pytest.MonkeyPat
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
     assert set(report["render"]) == set(get_args(Dialect))
-    steps = [report["build"], report["record"], report["together"], report["each_another"], *report["render"].values()]
+    steps = [report["build"], report["record"], report["together"], report["many_authors"], *report["render"].values()]
     assert all(step["ms"]["count"] == 2 and 0 < step["ms"]["p50"] <= step["ms"]["p99"] for step in steps)
     assert set(report["hostile"]) == set(HOSTILE_TEXTS)
     assert report["messages"] == 100

@@ -48,7 +48,7 @@ class Channel:
 
 
 def made_up(messages: int, authors: int, *, seed: int = 1) -> Channel:
-    """A channel of so many messages by so many people and the bot, who writes every seventh."""
+    """A channel of so many messages. Each one's author is drawn from so many people; the bot writes every seventh."""
     dice = Random(seed)
     said: list[HistoryMessage] = []
     for number in range(messages):

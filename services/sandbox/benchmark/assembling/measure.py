@@ -46,11 +46,11 @@ class Step:
 class Growth:
     """How many times longer 1,000 messages take to be built and rendered than 100; 10 is what is linear.
 
-    `few_authors`: of 8 people; `each_another`: each message is another person's.
+    `few_authors`: each message's author is drawn from 8 people; `many_authors`: from as many as there are messages.
     """
 
     few_authors: float
-    each_another: float
+    many_authors: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,8 @@ class Hostile:
 @dataclass(frozen=True, slots=True)
 class ContextReport:
     """One run. `reference`: the same messages written as JSON by the standard library. `together`: build, record, leave out
-    the pictures of emojis, render for chat completions; `each_another` is that where each message is another person's.
+    the pictures of emojis, render for chat completions; `many_authors` is that where authors are drawn from as many people
+    as there are messages, of whom somewhat more than half say anything.
     """
 
     command: str
@@ -77,7 +78,7 @@ class ContextReport:
     record: Step
     render: Mapping[Dialect, Step]
     together: Step
-    each_another: Step
+    many_authors: Step
     growth: Growth
     hostile: Mapping[str, Hostile]
 
@@ -95,7 +96,7 @@ def measure_assembling(*, command: str, say: Say) -> ContextReport:
         "build": partial(build, few.scene, few.messages),
         "record": partial(what_was_read, built),
         "together": partial(assemble, few),
-        "each_another": partial(assemble, crowd),
+        "many_authors": partial(assemble, crowd),
         **{dialect: partial(render, seen, _target(dialect)) for dialect in _PROVIDERS},
     }
     times: dict[str, list[float]] = {name: [] for name in works}
@@ -117,7 +118,7 @@ def measure_assembling(*, command: str, say: Say) -> ContextReport:
         steps["record"],
         {dialect: steps[dialect] for dialect in _PROVIDERS},
         steps["together"],
-        steps["each_another"],
+        steps["many_authors"],
         Growth(_over(made_up(10 * MESSAGES, AUTHORS), few), _over(made_up(10 * MESSAGES, 10 * MESSAGES), crowd)),
         {name: _hostile(name) for name in HOSTILE_TEXTS},
     )

@@ -14,7 +14,7 @@ def context_report(report: ContextReport) -> str:
         ("record what was read", report.record),
         *((f"render, {dialect}", step) for dialect, step in report.render.items()),
         ("all three, openai-chat", report.together),
-        ("all three, each another's", report.each_another),
+        ("all three, many authors", report.many_authors),
     ]
     lines = [
         f"machine    {machine.processor}, {machine.cores} cores, Python {machine.python}, load {machine.load_before}",
@@ -28,7 +28,7 @@ def context_report(report: ContextReport) -> str:
         ),
         "",
         f"1,000 messages over 100, of {report.authors} people       {report.growth.few_authors:g}x",
-        f"1,000 messages over 100, each another's  {report.growth.each_another:g}x",
+        f"1,000 messages over 100, many authors    {report.growth.many_authors:g}x",
         "",
         f"{'a message of 4,000 of':<27} {'ms':>6} {'over 2,000':>11}",
     ]
