@@ -5,6 +5,7 @@ within the grace period, then end.
 """
 
 import asyncio
+import gc
 import hashlib
 import os
 import signal
@@ -64,6 +65,7 @@ async def run_worker(spec: WorkerSpec, settings: Settings, *, run_dir: Path) -> 
         )
         try:
             if await _unless(stop, assembly.start()):
+                _spare_what_is_loaded()
                 await assembly.until(stop)
         finally:
             await assembly.stop()
@@ -72,6 +74,16 @@ async def run_worker(spec: WorkerSpec, settings: Settings, *, run_dir: Path) -> 
         await health.stop()
         del slot
         log.info("ended")
+
+
+def _spare_what_is_loaded() -> None:
+    """Let the collector of cycles never look again at the modules and at what was built, which last as long as the process.
+
+    There are 85,000 to 165,000 objects of theirs. A look at all holds up every stream of the process, the context worker's
+    for 20 to 80 ms.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 async def _connect(cluster: KafkaLog, stop: asyncio.Event) -> bool:

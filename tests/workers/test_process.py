@@ -1,6 +1,9 @@
 """A worker's process from its start to its end: signals, a broker that is not there, topics that are not as declared."""
 
+import asyncio
+import os
 import signal
+import sys
 from typing import Any
 
 import pytest
@@ -61,6 +64,34 @@ def event(channel: str, number: int) -> NewRecord:
     return output("inbox", receipt, channel=channel, event_id=f"receipt:m1:{number}", turn="m1")
 
 
+_TOLD_AT_WORK = """
+import gc, sys
+from services.cli.main import main
+from services.runtime.assembly import Assembly
+
+async def until(self, stop):
+    print(gc.get_freeze_count(), len(gc.get_objects()))
+
+Assembly.until = until
+sys.argv = ["odradek", "worker", "normalizer"]
+main()
+"""
+
+
+async def test_a_full_collection_looks_at_nothing_that_was_loaded_at_the_start(cluster: Any) -> None:
+    own = {"ODRADEK_KAFKA": cluster.settings.kafka, "ODRADEK_BROKER": cluster.settings.broker}
+    worker = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _TOLD_AT_WORK,
+        env=os.environ | own | {"ODRADEK_PREFIX": cluster.settings.prefix},
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    out, err = await worker.communicate()
+    assert worker.returncode == 0, err.decode()
+    spared, looked_at = map(int, out.split())
+    assert spared > 50_000
+    assert looked_at < spared / 50
+
+
 async def test_a_worker_without_a_broker_waits_says_so_and_still_ends_at_sigterm(spawn_worker: Any) -> None:
     address = f"127.0.0.1:{free_port()}"
     worker = await spawn_worker("normalizer", kafka=address)
@@ -77,8 +108,6 @@ async def test_a_worker_without_a_broker_waits_says_so_and_still_ends_at_sigterm
 async def test_a_worker_ends_at_sigterm_although_the_broker_takes_connections_and_never_answers(
     spawn_worker: Any,
 ) -> None:
-    import asyncio
-
     connected = asyncio.Event()
 
     async def never_answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
