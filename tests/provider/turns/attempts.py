@@ -11,6 +11,7 @@ from schemas.raw import RawSlice
 from services.context.building.tail import opening
 from services.context.choosing import choose
 from services.normalizer.streams import Counted, Streams
+from services.orchestrator.rules import RULES
 from tests.orchestrator.conftest import Channel
 from tests.provider.turns.demands import Player, Refused
 from tests.provider.turns.stage import Stage
@@ -82,7 +83,7 @@ async def play(stage: Stage, context: NeutralContext, keys: Sequence[str]) -> Ch
     """Play a turn to its end; `keys` are the names of those that there are for the model."""
     target = stage.row.target
     candidates = [Chosen(provider=stage.row.asked_as, model=target.model.codename, credential=key) for key in keys]
-    channel, streams = Channel(rules=3), Streams[None]()
+    channel, streams = Channel(rules=max(RULES)), Streams[None]()
     channel.message(1000)
     made = 0
     while not channel.finished():
