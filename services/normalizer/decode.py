@@ -18,6 +18,7 @@ _StructT = TypeVar("_StructT", bound=msgspec.Struct)
 _UNFIT = object()
 _MAX_COUNT = 2**53
 _MAX_DIGITS = 16
+_MOST_DIGITS = 4_000
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
@@ -75,7 +76,17 @@ def loads(data: bytes) -> Any:
     try:
         return msgspec.json.decode(data)
     except UNREADABLE:
-        return json.loads(data.decode("utf-8", "replace"))
+        return json.loads(data.decode("utf-8", "replace"), parse_int=_integer)
+
+
+def _integer(digits: str) -> int | float:
+    """Python refuses whole numbers of over 4,300 digits; one number is no reason to lose the rest of an event."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
+
+
+def written(value: Any) -> bytes:
+    """A value that was read, as JSON again; lone surrogates, which UTF-8 cannot hold, stay escapes."""
+    return json.dumps(value).encode()
 
 
 class PayloadDecoder(Generic[_StructT]):
@@ -117,8 +128,6 @@ def _fit_struct(value: dict[str, Any], struct: type[_StructT]) -> _StructT:
 def _fit(value: Any, wanted: Any) -> Any:
     if wanted is object or (value is None and wanted is type(None)):
         return value
-    if wanted is msgspec.Raw:
-        return msgspec.Raw(json.dumps(value).encode())
     if wanted is bool:
         return value if isinstance(value, bool) else _UNFIT
     if isinstance(wanted, UnionType):

@@ -292,3 +292,43 @@ def test_the_halves_of_a_pair_in_two_deltas_are_one_character(chat: Callable[...
     )
     assert reply.text == "a🌍b�c�d�"
     assert reply.thinking == "x🌍"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "payload"),
+    [
+        ("openai-chat", rb'{"choices":[{"error":{"message":"a \ud800"}}]}'),
+        ("openai-chat", rb'{"error":{"message":"a \ud800"}}'),
+        ("openai-responses", rb'{"type":"response.failed","response":{"error":{"code":"x","message":"a \ud800"}}}'),
+        ("openai-responses", rb'{"type":"response.completed","response":{"error":{"code":"x","message":"a \ud800"}}}'),
+        ("openai-responses", rb'{"type":"response.incomplete","response":{"error":{"code":"x","message":"a \ud800"}}}'),
+        ("openai-responses", rb'{"type":"error","message":"a \ud800"}'),
+        ("anthropic", rb'{"type":"error","error":{"type":"x","message":"a \ud800"}}'),
+        ("google", rb'{"error":{"message":"a \ud800","code":500}}'),
+        ("novelai", rb'{"error":{"message":"a \ud800"}}'),
+    ],
+)
+def test_an_error_with_half_of_a_pair_is_told_as_an_error(dialect: Any, payload: bytes) -> None:
+    chunks = StreamNormalizer(dialect, "m").feed(b"data: " + payload + b"\n\n")
+    assert [chunk.type for chunk in chunks] == ["error"]
+    told = CHUNK.dump_json(chunks[0])
+    assert b"a \xef\xbf\xbd" in told
+
+
+@pytest.mark.parametrize(
+    ("dialect", "payload"),
+    [
+        ("openai-chat", b'{"choices":[{"index":0,"delta":{"content":"hi"}}],"usage":{"prompt_tokens":%s}}'),
+        ("openai-responses", b'{"type":"response.output_text.delta","delta":"hi","logprobs":%s,"sequence_number":%s}'),
+        ("anthropic", b'{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hi"},"usage":%s}'),
+        ("google", b'{"candidates":[{"content":{"parts":[{"text":"hi"}]}}],"usageMetadata":{"totalTokenCount":%s}}'),
+    ],
+)
+def test_a_number_of_five_thousand_digits_costs_only_itself(dialect: Any, payload: bytes) -> None:
+    number = b"9" * 5000
+    stream = StreamNormalizer(dialect, "m")
+    chunks = stream.feed(b"data: " + payload.replace(b"%s", number) + b"\n\n")
+    assert [(chunk.type, getattr(chunk, "content", None)) for chunk in chunks] == [("text", "hi")]
+    end = stream.flush(EndOfFile())[-1]
+    assert end.usage is None or end.usage.total_tokens is None
+    CHUNK.dump_json(end)

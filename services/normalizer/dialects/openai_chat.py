@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from schemas.chunks import ServerToolCall
-from services.normalizer.decode import UNREADABLE, PayloadDecoder, is_array, is_object, merged, word
+from services.normalizer.decode import UNREADABLE, PayloadDecoder, is_array, is_object, merged, word, written
 from services.normalizer.dialects import chat_ends
 from services.normalizer.dialects.chat_reasoning import Reasoning
 from services.normalizer.dialects.chat_tools import FunctionPart, ToolPart, ToolSlots
@@ -139,7 +139,7 @@ class OpenAIChat:
         if choice.usage:
             self._count(choice.usage)
         if choice.error:
-            return Failed(event_error(choice.error, msgspec.json.encode(choice.error), self._family))
+            return Failed(event_error(choice.error, written(choice.error), self._family))
         raw = choice.finish_reason
         if raw and raw != "null":
             self.finished = True

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from schemas.chunks import FinishReason, Usage
-from services.normalizer.decode import UNREADABLE, PayloadDecoder, counts, is_array, is_object, object_at, word
+from services.normalizer.decode import UNREADABLE, PayloadDecoder, counts, is_array, is_object, object_at, word, written
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.dialects.responses_items import Items
 from services.normalizer.errors import event_error, stream_error
@@ -159,7 +159,7 @@ class OpenAIResponses:
             out.append(Finish("error", status))
             error: object = response.error
             if error:
-                out.append(Failed(event_error(error, msgspec.json.encode(error), self._family)))
+                out.append(Failed(event_error(error, written(error), self._family)))
             else:
                 out.append(Failed(stream_error("response_failed", "the provider gave the response up")))
             return

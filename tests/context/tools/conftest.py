@@ -1,5 +1,7 @@
 """What the tests of tools share: schemas of every sort, sound, odd and hostile."""
 
+import json
+
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -58,3 +60,12 @@ roots = st.one_of(
     ),
     _schemas(json_schemas),
 )
+
+
+def is_finite(schema: JsonValue) -> bool:
+    """Whether JSON can write it: a context refuses what it cannot."""
+    try:
+        json.dumps(schema, allow_nan=False)
+    except ValueError:
+        return False
+    return True

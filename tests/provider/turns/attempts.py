@@ -97,7 +97,7 @@ async def play(stage: Stage, context: NeutralContext, keys: Sequence[str]) -> Ch
             channel.failed(NO_ATTEMPT_LEFT)
             channel.receive_all()
             continue
-        going_on = opening(request.emitted, "", ends_with_model=False)
+        going_on = opening(request.emitted, "", is_answerable=True)
         await stage.send(request, context.model_copy(update={"items": (*context.items, *going_on)}), chosen)
         for raw, data in stage.recorded(request.generation):
             read = (
