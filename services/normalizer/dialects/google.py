@@ -109,6 +109,7 @@ class Google:
         self._response_id = ""
         self._usage: _Usage | None = None
         self._report = b""
+        self._has_counts = False
         self._parts = Parts()
         self._room = MAX_CONTAINERS
 
@@ -126,9 +127,11 @@ class Google:
             self._response_id = self._response_id or chunk.response_id or ""
             out.append(Start(self._model, self._response_id))
         usage = chunk.usage
-        if usage is not None and (usage.prompt is not None or self._is_news(usage)):
+        # Counts are cumulative, so the latest report with a count stands.
+        if usage is not None and (usage.prompt is not None or not self._has_counts or _is_counted(usage)):
             self._usage = usage
             self._report = event.data
+            self._has_counts = self._has_counts or _is_counted(usage)
         if chunk.feedback and (blocked := _blocked(chunk.feedback)) is not None:
             out.append(Failed(blocked))
             return
@@ -154,10 +157,6 @@ class Google:
         """Whether the objects and lists of an event that is kept may be kept."""
         self._room -= data.count(b"{") + data.count(b"[")
         return self._room >= 0
-
-    def _is_news(self, usage: _Usage) -> bool:
-        """Counts are cumulative, so the latest report with a count stands."""
-        return _is_counted(usage) or self._usage is None or not _is_counted(self._usage)
 
 
 def _blocked(feedback: object) -> ProviderError | None:

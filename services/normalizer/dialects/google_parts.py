@@ -52,9 +52,11 @@ class Parts:
             )
 
     def _read_other(self, part: dict[str, Any], text: object, out: list[Event]) -> None:
-        signature: Any = part.get("thoughtSignature", "")
+        signature: Any = part.get("thoughtSignature")
         if not (signature and isinstance(signature, str)):
-            signature = word(part, "thought_signature")
+            signature = part.get("thought_signature")
+            if not isinstance(signature, str):
+                signature = ""
         call: Any = part.get("functionCall")
         if call is None:
             call = part.get("function_call")
