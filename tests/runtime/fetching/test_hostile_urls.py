@@ -1,10 +1,12 @@
 """URLs that lead, or seem to lead, into the operator's network: none begins a connection, whatever their form."""
 
 import re
-from ipaddress import ip_address
+from ipaddress import IPv4Address, ip_address
 from typing import get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from services.runtime.fetching.addresses import is_public
 from services.runtime.fetching.connecting import VettedBackend, vetted
@@ -288,6 +290,73 @@ async def test_in_ones_own_network_everything_is_reached_but_metadata(
     except FetchRefused as error:
         refused = error.code
     assert refused == code
+
+
+METADATA = (
+    "169.254.169.254",
+    "169.254.170.2",
+    "169.254.170.23",
+    "100.100.100.200",
+    "168.63.129.16",
+    "192.0.0.192",
+    "fd00:ec2::254",
+    "fd00:ec2::23",
+    "fd20:ce::254",
+    "fd00:42::42",
+    "fd00:c1::a9fe:a9fe",
+    "fd00:a9fe:a9fe::1",
+    "fd00:100::100:200",
+    # 169.254.169.254 inside IPv6: mapped, compatible, SIIT, NAT64, local NAT64 in its four places, 6to4, ISATAP, Teredo
+    "::ffff:a9fe:a9fe",
+    "::a9fe:a9fe",
+    "::ffff:0:a9fe:a9fe",
+    "64:ff9b::a9fe:a9fe",
+    "64:ff9b:1::a9fe:a9fe",
+    "64:ff9b:1:0:a9:fea9:fe00:0",
+    "64:ff9b:1:a9:fe:a9fe::",
+    "64:ff9b:1:a9fe:a9:fe00::",
+    "2002:a9fe:a9fe::1",
+    "fd12::5efe:a9fe:a9fe",
+    "2606:4700::200:5efe:a9fe:a9fe",
+    "2001:0:a9fe:a9fe::",
+    "2001:0:808:808:0:0:5601:5601",
+    # others of those addresses inside IPv6
+    "64:ff9b:1::6464:64c8",
+    "2002:a83f:8110::1",
+)
+"""Where clouds keep their metadata, and other words for it."""
+
+POLICIES = (FetchPolicy(), FetchPolicy("development"), FetchPolicy("own_network"))
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=[policy.mode for policy in POLICIES])
+@pytest.mark.parametrize("text", METADATA)
+async def test_metadata_are_connected_to_by_no_policy_in_whatever_words(
+    text: str, policy: FetchPolicy, dns: Dns, connections: list[str]
+) -> None:
+    dns.say("endpoint.example", [text])
+    dns.say("mixed.example", ["127.0.0.1", text])
+    for host in (text, "endpoint.example", "mixed.example"):
+        with pytest.raises(FetchRefused) as refused:
+            await VettedBackend(policy).connect_tcp(host, 443, 5)
+        assert refused.value.code == BLOCKED
+    with pytest.raises(FetchRefused):
+        checked(f"https://{f'[{text}]' if ':' in text else text}/", policy)
+    assert connections == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["::1", "10.0.0.1", "fd12::1", "64:ff9b:1::a00:1", "64:ff9b:1:a00:0:100::", "2002:a00:1::1", "fd12::5efe:a00:1"],
+)
+async def test_other_addresses_of_ones_own_network_are_allowed_in_whatever_words(text: str) -> None:
+    assert await vetted(text, 443, FetchPolicy("own_network")) == [ip_address(text)]
+    assert not is_public(ip_address(text))
+
+
+@given(st.ip_addresses(v=4), st.sampled_from(("2606:4700::5efe:0:0", "2a00:1450::200:5efe:0:0")))
+def test_an_isatap_address_is_public_if_the_address_inside_is(inside: IPv4Address, prefix: str) -> None:
+    assert is_public(ip_address(int(ip_address(prefix)) | int(inside))) == is_public(inside)
 
 
 @pytest.mark.parametrize("code", get_args(RefusalCode))
