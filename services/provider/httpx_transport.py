@@ -129,7 +129,7 @@ class HttpxResponse:
 
 
 def _forbidden(error: FetchRefused, policy: FetchPolicy | None) -> AddressForbidden:
-    way_in = " An operator lets endpoints lie in their own network by ODRADEK_PRIVATE_ENDPOINTS=1."
+    way_in = " An operator lets servers' endpoints lie in their own network by ODRADEK_PRIVATE_ENDPOINTS=1."
     return AddressForbidden(
         f"the endpoint may not be called: {REFUSALS[error.code].reason} ({error.code})",
         remedy=f"{error.remedy}{way_in if policy is not None and policy.public_only else ''}",

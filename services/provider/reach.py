@@ -1,9 +1,11 @@
-"""Where calls may go: a user's endpoints where the operator allows it, with a token of Google's to Google only."""
+"""Where calls may go: a custom endpoint where its owner may have one, with a token of Google's to Google only."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from schemas.attempts import CredentialSource
 from schemas.prompts import ProviderRequest
+from services.catalog.keys import CredentialReference
 from services.provider.failures import AddressForbidden
 from services.runtime.fetching.urls import FetchPolicy
 from services.runtime.settings import Settings
@@ -25,10 +27,16 @@ class Reach:
         return cls(settings.private_endpoints, _origin(settings.provider_url) if settings.provider_url else None)
 
     def policy_of(self, request: ProviderRequest) -> FetchPolicy | None:
-        """Which addresses may be called; None: any, for a provider that no user named."""
-        if request.provider.partition(":")[0] != "custom" or self.is_own(request.url):
+        """Which addresses may be called; None: any, for a provider that no user named.
+
+        A person's endpoint lies on the public internet, whatever the operator allows for servers.
+        """
+        if request.provider.partition(":")[0] != "custom":
             return None
-        return FetchPolicy("own_network" if self.private_endpoints else "production")
+        source = _source(request)
+        if source != "personal" and self.is_own(request.url):
+            return None
+        return FetchPolicy("own_network" if source == "server" and self.private_endpoints else "production")
 
     def check_token(self, url: str) -> None:
         """Whether an access token of Google's may be sent there; raises AddressForbidden."""
@@ -39,6 +47,16 @@ class Reach:
     def is_own(self, url: str) -> bool:
         """Whether the URL lies at the origin of the settings' provider."""
         return self.own is not None and _origin(url) == self.own
+
+
+def _source(request: ProviderRequest) -> CredentialSource | None:
+    """Whose endpoint it is; None where the request does not tell: rules of before version 3, and no key of the catalog."""
+    if request.attempt is not None:
+        return request.attempt.chosen.source
+    reference = CredentialReference.parse(request.credential.name)
+    if reference is None:
+        return None
+    return "personal" if reference.kind == "personal" else "server"
 
 
 def _origin(url: str) -> Origin | None:

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from schemas.attempts import AttemptFacts, Chosen
+from schemas.attempts import AttemptFacts, Chosen, CredentialSource
 from schemas.chunks import ProviderError
 from schemas.claims import Claimed, Closed
 from schemas.context import BlobRef
@@ -81,7 +81,7 @@ async def test_a_stream_is_written_byte_for_byte_and_ends_once(bench: Any) -> No
 async def test_raw_records_name_the_provider_and_the_first_the_tools(bench: Any) -> None:
     tools = (KnownTool(name="draw"), KnownTool(name="now", needs_arguments=False))
     bench.play(Recording(BODY * 20_000))
-    await bench.run(bench.request(provider="custom:home", verbatim_tools=tools))
+    await bench.run(bench.request(provider="custom:home", verbatim_tools=tools, attempt=facts()))
     records = [record for _, record, _ in bench.raw()]
     assert {record.origin.provider for record in records} == {"custom:home"}
     told = [record.verbatim_tools for record in records if isinstance(record, RawSlice)]
@@ -541,7 +541,16 @@ async def test_a_place_that_the_body_does_not_have_ends_the_generation(make_benc
     assert bench.sandbox.calls == ()
 
 
-CUSTOM = "custom:s1:home"
+CUSTOM = "custom:7"
+
+
+def facts(source: CredentialSource = "server") -> AttemptFacts:
+    return AttemptFacts(chosen=Chosen(provider=CUSTOM, model="sandbox-echo", source=source))
+
+
+def key_of(kind: str) -> CredentialRef:
+    """A key of the catalog, for an endpoint that wants none: only its name counts."""
+    return CredentialRef(name=f"catalog/{kind}/a", placement="none")
 
 
 @pytest.mark.parametrize(
@@ -580,17 +589,50 @@ async def test_a_clouds_metadata_are_not_called_where_endpoints_may_lie_in_the_o
     make_bench: Any, url: str
 ) -> None:
     bench = await make_bench(private=True)
-    await bench.run(bench.request(provider=CUSTOM, url=url))
+    await bench.run(bench.request(provider=CUSTOM, url=url, attempt=facts()))
     told = failure(bench)
     assert (told.code, told.retryable) == ("address_forbidden", False)
     assert "ODRADEK_PRIVATE_ENDPOINTS" not in told.message
     assert bench.closings() == ["failed"]
 
 
-async def test_a_custom_endpoint_on_this_machine_is_called_where_the_operator_allows_it(make_bench: Any) -> None:
+@pytest.mark.parametrize(
+    "told",
+    [{"attempt": facts()}, {"credential": key_of("server")}, {"credential": key_of("rotation")}],
+    ids=["facts", "key", "pooled-key"],
+)
+async def test_a_servers_endpoint_on_this_machine_is_called_where_the_operator_allows_it(
+    make_bench: Any, told: dict[str, Any]
+) -> None:
+    bench = await make_bench(private=True)
+    await bench.run(bench.request(provider=CUSTOM, **told))
+    assert len(bench.sandbox.calls) == 1
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"attempt": facts("personal")},
+        {"attempt": facts("personal"), "credential": key_of("server")},
+        {"credential": key_of("personal")},
+    ],
+    ids=["facts", "facts-first", "key"],
+)
+@pytest.mark.parametrize("own", [False, True])
+async def test_a_persons_endpoint_in_the_operators_network_is_not_called_whatever_servers_may(
+    make_bench: Any, told: dict[str, Any], own: bool
+) -> None:
+    bench = await make_bench(private=True, own=own)
+    await bench.run(bench.request(provider=CUSTOM, **told))
+    assert failure(bench).code == "address_forbidden"
+    assert bench.sandbox.calls == ()
+
+
+async def test_an_endpoint_whose_owner_nobody_tells_is_not_called_in_the_operators_network(make_bench: Any) -> None:
     bench = await make_bench(private=True)
     await bench.run(bench.request(provider=CUSTOM))
-    assert bench.end().ending == "eof"
+    assert failure(bench).code == "address_forbidden"
+    assert bench.sandbox.calls == ()
 
 
 async def test_the_provider_that_the_settings_name_is_called_wherever_it_is(make_bench: Any) -> None:
