@@ -1,6 +1,6 @@
 """Canonical events become chunks: what a reply is made of, whichever provider it came from."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from schemas.chunks import ProcessedChunk, TextChunk, ThoughtKind, ThoughtLogEntry
@@ -16,13 +16,18 @@ _THOUGHT_KINDS: tuple[ThoughtKind, ...] = ("raw", "summary")
 class Assembly:
     """The state of one reply. Text and thoughts leave it at once; calls, usage and the finish wait for the end."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, stop: Callable[[], None]) -> None:
+        """`stop` is called where a reply ends here before its stream does: no events are to be taken behind it."""
+        self._stop = stop
         self._conclusion = Conclusion(model)
         self._pairs: dict[_Channel, PairJoiner] = {}
         self._waits = False
 
     def take(self, events: Sequence[Event]) -> list[ProcessedChunk]:
-        """What these events add, as at most one chunk of text and thoughts, then the chunks of the end."""
+        """What these events add, as at most one chunk of text and thoughts, then the chunks of the end.
+
+        A call too many ends the reply with an error; the events behind it are left.
+        """
         if len(events) == 1:
             event = events[0]
             if type(event) is TextDelta and not self._waits and event.text.isascii():
@@ -48,6 +53,10 @@ class Assembly:
                     thoughts.append((event.kind, [event.text]))
             else:
                 self._conclusion.take(event)
+                if self._conclusion.overflow is not None:
+                    end = self._conclusion.overflow
+                    self._stop()
+                    break
         out: list[ProcessedChunk] = []
         if thoughts:
             self._think(self._joined("text", "".join(texts)) if texts else "", thoughts, out)

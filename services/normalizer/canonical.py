@@ -16,7 +16,7 @@ from services.normalizer.errors.families import family_of
 from services.normalizer.event_stream import EventStream
 from services.normalizer.events import Event, Start, TextDelta, ThinkingDelta, ToolCallDelta
 from services.normalizer.partial_json import parse_partial_json
-from services.normalizer.tool_calls import made_id
+from services.normalizer.tool_calls import MAX_CALLS, made_id
 from services.normalizer.unicode import PairJoiner, clean
 
 CanonicalEvent = dict[str, Any]
@@ -33,7 +33,7 @@ class CanonicalStream:
         family = family_of(dialect, provider)
         self._provider = provider or dialect
         self._events = EventStream(DIALECTS[dialect](family), family, content_type=content_type)
-        self._assembly = Assembly(model)
+        self._assembly = Assembly(model, self._events.stop)
         self._blocks: list[_Block] = []
         self._calls: dict[int, _Block] = {}
 
@@ -46,7 +46,13 @@ class CanonicalStream:
         return self._told(self._events.flush(ending))
 
     def _told(self, events: list[Event]) -> list[CanonicalEvent]:
-        out = [told for event in events if (told := self._tell(event)) is not None]
+        out: list[CanonicalEvent] = []
+        for event in events:
+            told = self._tell(event)
+            if len(self._calls) > MAX_CALLS:
+                break
+            if told is not None:
+                out.append(told)
         calls: list[FunctionCall] = []
         for chunk in self._assembly.take(events) if events else ():
             match chunk:

@@ -27,7 +27,7 @@ from services.normalizer.events import (
     Start,
     ToolCallDelta,
 )
-from services.normalizer.tool_calls import NO_CALLS, ToolCalls
+from services.normalizer.tool_calls import MAX_CALLS, NO_CALLS, ToolCalls
 from services.normalizer.unicode import clean, clean_json, doubtful, is_fit
 
 _PLAIN: frozenset[FinishReason | None] = frozenset({None, "stop", "length"})
@@ -37,6 +37,8 @@ class Conclusion:
     """What has come so far of one reply, and is told when it ends."""
 
     def __init__(self, model: str) -> None:
+        self.overflow: Failed | None = None
+        """The end of a reply with more calls than one may have; nothing is taken behind it."""
         self.signatures: list[str] = []
         """Pieces of the signatures of thoughts, of parts and of calls, in order."""
         self._model = model
@@ -80,8 +82,10 @@ class Conclusion:
     def _call(self, event: ToolCallDelta) -> None:
         if self._calls is None:
             self._calls = ToolCalls()
-        self._calls.add(event)
-        if event.signature:
+        if not self._calls.add(event):
+            message = f"a reply of more than {MAX_CALLS} tool calls"
+            self.overflow = Failed(stream_error("reply_too_large", message, retryable=False))
+        elif event.signature:
             self.signatures.append(event.signature)
 
     def _start(self, event: Start) -> None:

@@ -89,6 +89,11 @@ class EventStream:
             return self._ended(out)
         return out
 
+    def stop(self) -> None:
+        """Read nothing more, since whoever takes the events has ended the reply."""
+        self.over = True
+        self._takes_events = False
+
     def flush(self, ending: Ending) -> list[Event]:
         """The events that remain, now that it is known how the stream ended. A finish in the bytes beats any ending."""
         if self.over:
@@ -114,8 +119,7 @@ class EventStream:
 
     def _ended(self, out: list[Event]) -> list[Event]:
         """Put what the dialect held back before the terminal event."""
-        self.over = True
-        self._takes_events = False
+        self.stop()
         end = out.pop()
         self._dialect.close(out)
         out.append(end)

@@ -20,7 +20,7 @@ class StreamNormalizer:
     """Normalizes one stream: bytes to events, events through the guards, events to chunks.
 
     Exactly one terminal chunk, `done` or `error`, comes by the end of `flush`, and it is the last. An end mark or an error
-    in the stream brings it at once; see services.normalizer.event_stream.
+    in the stream brings it at once; see services.normalizer.event_stream. So does a call more than a reply may have.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class StreamNormalizer:
         family = family_of(dialect, provider)
         self._events = EventStream(made(family), family, http_status=http_status, content_type=content_type)
         self._guards = guards_for(dialect, provider, known_tools) if guards else None
-        self._assembly = Assembly(model)
+        self._assembly = Assembly(model, self._events.stop)
 
     @property
     def over(self) -> bool:

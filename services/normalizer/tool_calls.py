@@ -14,6 +14,9 @@ from services.normalizer.argument_recovery import parsed_arguments, recovered_ar
 from services.normalizer.events import ToolCallDelta
 from services.normalizer.unicode import clean, clean_json
 
+MAX_CALLS = 4_000
+"""Calls of one reply, whether the provider told them or they were found in its text; people's turns have a few dozen."""
+
 
 class _Call(msgspec.Struct, gc=False):
     id: str = ""
@@ -42,10 +45,12 @@ class ToolCalls:
     def __len__(self) -> int:
         return len(self._calls)
 
-    def add(self, delta: ToolCallDelta) -> None:
-        """Take a piece; it costs the same however long the call is."""
+    def add(self, delta: ToolCallDelta) -> bool:
+        """Take a piece; it costs the same however long the call is. False, and nothing taken, for a call too many."""
         call = self._calls.get(delta.slot)
         if call is None:
+            if len(self._calls) == MAX_CALLS:
+                return False
             call = self._calls[delta.slot] = _Call()
         if delta.arguments:
             call.pieces.append(delta.arguments)
@@ -57,6 +62,7 @@ class ToolCalls:
             call.given = delta.given
         if delta.signature and not call.signature:
             call.signature = delta.signature
+        return True
 
     def finished(self, *, complete: bool) -> FinishedCalls:
         """All calls that have a name.

@@ -41,7 +41,7 @@ def test_a_dialect_reads_single_events() -> None:
 
 
 def test_an_assembly_makes_chunks_of_events() -> None:
-    assembly = Assembly("m")
+    assembly = Assembly("m", lambda: None)
     (text,) = assembly.take([TextDelta("Hi")])
     assert assembly.take([ToolCallDelta(0, "c", "f", "{}"), Finish("stop", "stop")]) == []
     call, done = assembly.take([EndMark()])

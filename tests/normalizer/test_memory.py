@@ -18,6 +18,7 @@ from services.normalizer.event_stream import MAX_STREAM_BYTES
 from services.normalizer.sse import MAX_EVENT_BYTES
 from services.normalizer.stream import StreamNormalizer
 from services.normalizer.streams import Counted, Streams
+from services.normalizer.tool_calls import MAX_CALLS
 from services.runtime.inbound import Pending
 
 OPERATING = (Path(__file__).parents[2] / "docs/operating.md").read_text(encoding="utf-8")
@@ -89,8 +90,7 @@ KEPT = {
 """What the end needs whole: arguments, what must be sent back to the provider, and text that a later event repeats."""
 
 HOSTILE = {
-    "a slot a call": Case("openai-chat", lambda _: chat(tool_calls=[{"index": slot} for slot in range(15_000)])),
-    "nothing but calls": Case("google", lambda _: gemini(*[{"functionCall": {"name": "f"}}] * 1_000)),
+    "a slot a call": Case("openai-chat", lambda _: chat(tool_calls=[{"index": slot} for slot in range(MAX_CALLS)])),
     "nothing but signatures": Case("google", lambda _: gemini(*[{"text": "", "thoughtSignature": "a"}] * 1_000)),
     "parts of empty lists": Case("google", lambda _: gemini({"executableCode": {"code": [[]] * 1_000}})),
     "parts of empty objects": Case("google", lambda _: gemini({"executableCode": {"code": [{}] * 1_000}})),
@@ -162,7 +162,9 @@ def test_a_stream_that_is_made_to_hurt_takes_no_more_memory_a_byte_than_the_page
         {"executableCode": {"code": [{}] * 1_000}},
     ],
 )
-def test_tiny_parts_without_end_stop_at_the_limit_of_objects_and_lists(part: object, grown: Callable[[], int]) -> None:
+def test_tiny_parts_without_end_stop_at_the_limit_of_objects_and_lists_or_of_calls(
+    part: object, grown: Callable[[], int]
+) -> None:
     [most] = re.findall(r"(\d+) MB however many parts", OPERATING)
     unit = gemini(*[part] * 100)
     stream = StreamNormalizer("google", "m")
