@@ -30,6 +30,23 @@ _WRITES = "odradek_writes"
 # transaction that gave way to another one, which may be made again.
 _OUTAGES = frozenset({"08", "53", "57", "58", "28", "3D", "40"})
 
+_WRITABLE = (
+    "Commands write into the file and its folder, also where they only read: let the user who runs them write there, "
+    "and mount it so."
+)
+_TOLD = {
+    sqlite3.SQLITE_FULL: ("the disk is full", "Make room where ODRADEK_DATABASE_URL says that the file is."),
+    sqlite3.SQLITE_IOERR: (
+        "its file cannot be read or written",
+        "See whether the disk is full or broken where ODRADEK_DATABASE_URL says that the file is.",
+    ),
+    sqlite3.SQLITE_READONLY: ("its file cannot be written to", _WRITABLE),
+    sqlite3.SQLITE_CANTOPEN: ("its file cannot be opened", _WRITABLE),
+    sqlite3.SQLITE_BUSY: ("another process writes into it", "Try again when that is done."),
+}
+_TOLD_ELSE = ("it cannot be used", "See whether ODRADEK_DATABASE_URL is right and the database runs.")
+"""What is wrong, by SQLite's primary code, and what to do."""
+
 
 class Database:
     """The catalog's database. `close` it, or use it as an async context manager."""
@@ -50,6 +67,12 @@ class Database:
     def is_sqlite(self) -> bool:
         """Whether this is a file of one machine."""
         return self._engine.dialect.name == "sqlite"
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is something to connect to: a connection makes SQLite's file where there is none."""
+        name = self._engine.url.database
+        return not self.is_sqlite or not name or name.startswith((":", "file:")) or Path(name).exists()
 
     @property
     def _writer(self) -> AsyncEngine:
@@ -94,7 +117,8 @@ async def _outages() -> AsyncGenerator[None]:
         if isinstance(error, DBAPIError) and not _is_outage(error):
             raise
         name = type(getattr(cause, "__cause__", None) or cause).__name__
-        raise Unavailable("the catalog's database", f"it cannot be used ({name})") from None
+        what, remedy = _TOLD.get(getattr(cause, "sqlite_errorcode", 0) & 0xFF, _TOLD_ELSE)
+        raise Unavailable("the catalog's database", f"{what} ({name})", remedy=remedy) from None
 
 
 def _is_outage(error: DBAPIError) -> bool:

@@ -135,6 +135,8 @@ def _checked(endpoint: Endpoint) -> str:
         raise Refused("a label is 1 to 40 letters a-z, digits, - and _")
     if not 0 < len(endpoint.model.strip()) <= CustomEndpoint.model_name.type.length:
         raise Refused(f"a model's name has 1 to {CustomEndpoint.model_name.type.length} characters")
+    if not endpoint.model.strip().isprintable():
+        raise Refused("a model's name holds a character that cannot be seen", remedy="Give the name in one line.")
     if endpoint.num_ctx is not None and not LEAST_CONTEXT <= endpoint.num_ctx <= MOST_CONTEXT:
         raise Refused(f"a context has {LEAST_CONTEXT} to {MOST_CONTEXT} tokens")
     return label

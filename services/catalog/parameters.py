@@ -88,4 +88,4 @@ def _checked(name: Number, value: float) -> float:
     if not allowed.least <= value <= allowed.most or (allowed.is_whole and value != int(value)):
         kind = "a whole number" if allowed.is_whole else "a number"
         raise Refused(f"{name} is {kind} from {allowed.least} to {allowed.most}, and not {value}")
-    return int(value) if allowed.is_whole else float(value)
+    return int(value) if allowed.is_whole else float(value) + 0.0  # of -0.0, zero

@@ -19,6 +19,11 @@ _ESCAPED = re.compile(r"\\.?", re.DOTALL)
 # What nobody can see, nobody can remove again either. The joiner stays, since emoji are made with it.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _JOINER = "\u200d"
+# https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point, but for those of the categories above. One may stand
+# beside a letter, as in an emoji; of them alone nobody sees anything.
+_IGNORABLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200d\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
+)
 
 
 def escaped(text: str) -> str:
@@ -32,7 +37,7 @@ def unescaped(written: str) -> str:
     Raises Refused for an unknown escape, a character that cannot be seen, and a text that is empty or too long.
     """
     text = _ESCAPED.sub(_meaning, written)
-    if any(_is_unseen(letter) for letter in text):
+    if _hides(text):
         raise Refused(f"{_shown(written)} holds a character that cannot be seen")
     if not 1 <= len(text) <= MOST_CHARACTERS:
         raise Refused(f"a stop string has 1 to {MOST_CHARACTERS} characters, and not {len(text)}")
@@ -67,7 +72,7 @@ def usable(held: object) -> list[str]:
 
 
 def _is_usable(text: str) -> bool:
-    return 1 <= len(text) <= MOST_CHARACTERS and not any(_is_unseen(letter) for letter in text)
+    return 1 <= len(text) <= MOST_CHARACTERS and not _hides(text)
 
 
 def _meaning(match: re.Match[str]) -> str:
@@ -75,6 +80,13 @@ def _meaning(match: re.Match[str]) -> str:
     if meaning is None:
         raise Refused(f"{_shown(match[0])} means nothing in a stop string", remedy="Write a backslash as two.")
     return meaning
+
+
+def _hides(text: str) -> bool:
+    """Whether it holds a character that cannot be seen, or one that is ignored and nothing but blanks beside it."""
+    if any(_is_unseen(letter) for letter in text):
+        return True
+    return _IGNORABLE.search(text) is not None and not _IGNORABLE.sub("", text).strip()
 
 
 def _is_unseen(letter: str) -> bool:

@@ -35,10 +35,11 @@ def parameters(
 ) -> None:
     """Change what is given, and print what is set then."""
     settings, owner, provider = load_settings(), owner_of(server, user), provider_of(name)
+    named = _named("--reset", [word for word in reset if word != "all"], PARAMETERS)
     changes = Changes(
         numbers=numbers,
         thinking_level=thinking_level,
-        reset=frozenset(PARAMETERS if "all" in reset else _named("--reset", reset, PARAMETERS)),
+        reset=frozenset(PARAMETERS if "all" in reset else named),
         disable=_named("--disable", disable, _SAMPLING),
         enable=_named("--enable", enable, _SAMPLING),
     )

@@ -2,7 +2,7 @@
 
 from services.catalog import migrating
 from services.catalog.database import Database
-from services.catalog.errors import NoSuchRow
+from services.catalog.errors import NoSuchRow, SchemaMismatch
 from services.catalog.overview import models_of
 from services.catalog.tables import CustomEndpoint
 from services.catalog.target import Target
@@ -11,18 +11,28 @@ from services.cli.environment import load_settings
 from services.cli.shell import run
 from services.runtime.settings import Settings
 
+_MAKE_ONE = "Run `odradek catalog upgrade`, then `odradek endpoint add`; or set ODRADEK_DATABASE_URL to where one is."
+
 
 def stored_endpoint(name: str) -> tuple[Target, bool]:
     """The target of the endpoint `custom:N`, and whether it wants a key.
 
-    Raises NoSuchRow where there is none, SchemaMismatch for a database of another version, Unavailable where it is away.
+    Raises NoSuchRow where there is none, SchemaMismatch for no database or one of another version, Unavailable where it
+    is away.
     """
     settings = load_settings()
     return run(settings, _read(settings, name))
 
 
 async def _read(settings: Settings, name: str) -> tuple[Target, bool]:
-    async with Database(settings.database_url) as database, database.reading() as session:
+    async with Database(settings.database_url) as database:
+        if not database.is_there:
+            raise SchemaMismatch("there is no catalog yet", remedy=_MAKE_ONE)
+        return await _found(database, name)
+
+
+async def _found(database: Database, name: str) -> tuple[Target, bool]:
+    async with database.reading() as session:
         await (await session.connection()).run_sync(migrating.require_head)
         for llm in await models_of(session, name, deprecated=True):
             endpoint = await session.get(CustomEndpoint, llm.custom_endpoint_id)

@@ -15,8 +15,8 @@ class Unavailable(OdradekError):
     `retry_after_s` is the wait that the dependency asked for; None leaves it to the runtime's backoff.
     """
 
-    def __init__(self, dependency: str, message: str, *, retry_after_s: float | None = None) -> None:
-        super().__init__(f"{dependency} is unavailable: {message}")
+    def __init__(self, dependency: str, message: str, *, remedy: str = "", retry_after_s: float | None = None) -> None:
+        super().__init__(f"{dependency} is unavailable: {message}", remedy=remedy)
         self.dependency = dependency
         self.retry_after_s = retry_after_s
 

@@ -139,6 +139,10 @@ def test_what_is_no_address_of_an_endpoint_is_refused_without_being_shown(url: s
         Endpoint("", "http://localhost", "m"),
         Endpoint("home", "http://localhost", " "),
         Endpoint("home", "http://localhost", "m" * 201),
+        Endpoint("home", "http://localhost", "m\x1b[2J"),
+        Endpoint("home", "http://localhost", "m\nserver:1"),
+        Endpoint("home", "http://localhost", "m\u202en"),
+        Endpoint("home\x1b", "http://localhost", "m"),
         Endpoint("home", "http://localhost", "m", num_ctx=511),
     ],
 )

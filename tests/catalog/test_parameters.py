@@ -91,6 +91,10 @@ def test_a_number_out_of_its_range_is_refused_with_the_number_and_the_range(name
     assert text.endswith(f"not {value}")
 
 
+def test_a_zero_has_no_sign() -> None:
+    assert str(changed({}, Changes(numbers={"temperature": -0.0}))["temperature"]) == "0.0"
+
+
 def test_a_parameter_cannot_be_disabled_and_enabled_at_once() -> None:
     with pytest.raises(Refused, match="top_p is disabled and enabled"):
         changed({}, Changes(disable=("top_k", "top_p"), enable=("top_p",)))

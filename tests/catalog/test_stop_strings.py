@@ -11,7 +11,7 @@ from schemas.context import GenerationOptions
 from services.catalog.database import Database
 from services.catalog.errors import NoSuchRow, Refused
 from services.catalog.owners import Server
-from services.catalog.stop_strings import MOST, MOST_CHARACTERS, added, escaped, removed, unescaped
+from services.catalog.stop_strings import MOST, MOST_CHARACTERS, added, escaped, removed, unescaped, usable
 from services.catalog.tuning import change_stop_strings, stop_strings_of
 
 SERVER = Server("1")
@@ -48,12 +48,24 @@ def test_whatever_is_written_is_refused_or_a_stop_string_that_options_take(writt
         ("a\u202eb", "cannot be seen"),
         ("a\udc80", "cannot be seen"),
         ("\u2028", "cannot be seen"),
+        ("\ufe0f", "cannot be seen"),
+        ("\ufe0f \ufe0e", "cannot be seen"),
+        ("\u200d", "cannot be seen"),
+        ("\u3164", "cannot be seen"),
+        ("\u034f\\n", "cannot be seen"),
+        ("\U000e0100", "cannot be seen"),
     ],
 )
 def test_what_can_be_no_stop_string_is_refused(written: str, complaint: str) -> None:
     with pytest.raises(Refused) as refused:
         unescaped(written)
     assert complaint in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["\u2764\ufe0f", "\U0001f469\u200d\U0001f680", " ", "\n"])
+def test_an_emoji_of_several_characters_and_blanks_are_stop_strings(text: str) -> None:
+    assert unescaped(text) == text
+    assert usable([text, "\ufe0f"]) == [text]
 
 
 def test_escapes_count_as_the_one_character_that_they_mean() -> None:

@@ -248,6 +248,7 @@ def test_an_endpoint_that_the_catalog_has_not_and_a_catalog_that_is_not_there_ar
     render = ("context", "render", "--provider", "custom:7", str(file))
     missing = command(*render)
     assert (missing.returncode, "Run `odradek catalog upgrade`" in missing.stderr) == (2, True)
+    assert not list(tmp_path.rglob("*.db*"))
     command("catalog", "upgrade")
     absent = command(*render)
     assert (absent.returncode, absent.stdout) == (1, "")

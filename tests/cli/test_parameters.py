@@ -225,6 +225,7 @@ def test_a_stop_string_that_cannot_be_is_told_in_one_line(
         (("--disable", "luck"), 2, "--disable knows no parameter 'luck'"),
         (("--disable", "max_output_tokens"), 2, "--disable knows no parameter 'max_output_tokens'"),
         (("--reset", "luck"), 2, "Name one of temperature,"),
+        (("--reset", "all", "--reset", "luck"), 2, "--reset knows no parameter 'luck'"),
         (("--disable", "top_p", "--enable", "top_p"), 1, "top_p is disabled and enabled at once"),
         (("--user", "7"), 2, "Give --server ID or --user ID, not both"),
     ],

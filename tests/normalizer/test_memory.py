@@ -162,9 +162,7 @@ def test_a_stream_that_is_made_to_hurt_takes_no_more_memory_a_byte_than_the_page
         {"executableCode": {"code": [{}] * 1_000}},
     ],
 )
-def test_tiny_parts_without_end_stop_at_the_limit_of_objects_and_lists_or_of_calls(
-    part: object, grown: Callable[[], int]
-) -> None:
+def test_tiny_parts_without_end_stop_at_a_limit(part: object, grown: Callable[[], int]) -> None:
     [most] = re.findall(r"(\d+) MB however many parts", OPERATING)
     unit = gemini(*[part] * 100)
     stream = StreamNormalizer("google", "m")
