@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from services.catalog import migrating
 from services.catalog.checking import collect_violations
 from services.catalog.database import Database
-from services.catalog.errors import SeedsBroken
+from services.catalog.errors import SchemaMismatch, SeedsBroken
 from services.catalog.sealing import Keyring
 from services.catalog.seeding import write_seeds
 from services.catalog.seeds import SEEDS
@@ -49,6 +49,17 @@ async def bring_up_to_date(database: Database, revision: str = "head") -> None:
     if is_newest:
         async with database.writing() as session:
             await write_seeds(session)
+
+
+async def require_up_to_date(database: Database) -> None:
+    """Raises SchemaMismatch where the database is not at this code's revision, or not there; only looks, and makes no file."""
+    if not database.is_there:
+        raise SchemaMismatch(
+            "the catalog's database is not there yet",
+            remedy="Run `odradek catalog upgrade`, or name another one by ODRADEK_DATABASE_URL.",
+        )
+    async with database.reading() as session:
+        await (await session.connection()).run_sync(migrating.require_head)
 
 
 def require_good_seeds() -> None:

@@ -70,9 +70,11 @@ class Database:
 
     @property
     def is_there(self) -> bool:
-        """Whether there is something to connect to: a connection makes SQLite's file where there is none."""
+        """Whether it can hold anything: False for a SQLite file that is missing or empty, which looking into would make."""
         name = self._engine.url.database
-        return not self.is_sqlite or not name or name.startswith((":", "file:")) or Path(name).exists()
+        if not self.is_sqlite or not name or name.startswith((":", "file:")):
+            return True
+        return Path(name).is_file() and Path(name).stat().st_size > 0
 
     @property
     def _writer(self) -> AsyncEngine:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 import typer
 
 from services.catalog import migrating
-from services.catalog.catalog import bring_up_to_date
+from services.catalog.catalog import bring_up_to_date, require_up_to_date
 from services.catalog.checking import Violation, collect_violations
 from services.catalog.database import Database
 from services.catalog.seeding import seeded_rows
@@ -38,8 +38,7 @@ def check(*, with_database: bool, as_json: bool) -> None:
 
 async def _database_violations(settings: Settings) -> list[Violation]:
     async with Database(settings.database_url) as database:
-        async with database.migrating() as connection:
-            await connection.run_sync(migrating.require_head)
+        await require_up_to_date(database)
         async with database.reading() as session:
             return collect_violations(await seeded_rows(session))
 

@@ -4,7 +4,7 @@ from services.cli.options import Json, Kafka, Prefix
 
 
 def examine(kafka: Kafka = None, prefix: Prefix = None, as_json: Json = False) -> None:
-    """Check broker, topics, Discord, provider and port, and say what to do about what is wrong.
+    """Check broker, topics, Discord, provider, catalog and port, and say what to do about what is wrong.
 
     Each line begins with ok, info, warn or FAIL. Nothing is changed; no check takes longer than 5 seconds. Exits with 1
     if any check fails.

@@ -35,10 +35,14 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One part of the examination; the report cuts it off, and tells what was found until then."""
+    """One part of the examination; the report cuts it off, and tells what was found until then.
+
+    `asks`: whether it asks somebody, so that no answer is a failure; else the machine has not come to it.
+    """
 
     name: str
     run: Callable[[Settings], AsyncIterator[Finding]]
+    asks: bool
 
 
 async def check_variables(_: Settings) -> AsyncIterator[Finding]:

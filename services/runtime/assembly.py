@@ -176,6 +176,8 @@ class Assembly:
         log.info("stopping", grace_s=self._grace_s)
         if self.feed is not None:
             await self.feed.stop(finish_s=max(0.0, self._grace_s - CLOSE_MARGIN_S), leave=True)
+        elif self.context.reader is not None:
+            await self.context.reader.stop(leave=False)
         for run in self.context.at_stop:
             await run()
         for task in self._tasks:

@@ -271,9 +271,13 @@ async def test_a_check_that_hangs_is_cut_off_and_keeps_what_it_found(make_settin
         yield Finding("half", "ok", "this much is known")
         await asyncio.Event().wait()
 
-    found = await examine_all(make_settings(), [Check("slow", hanging)], within_s=0.01)
+    checks = [Check("asks", hanging, asks=True), Check("looks", hanging, asks=False)]
+    found = await examine_all(make_settings(), checks, within_s=0.01)
 
-    assert [(finding.what, finding.state) for finding in found] == [("half", "ok"), ("slow", "FAIL")]
+    told = [(finding.what, finding.state) for finding in found]
+    assert told == [("half", "ok"), ("asks", "FAIL"), ("half", "ok"), ("looks", "info")]
+    assert "network" in found[1].remedy
+    assert "machine is busy" in found[3].detail
 
 
 def test_findings_are_lines_with_what_to_do_below() -> None:
