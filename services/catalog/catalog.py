@@ -52,7 +52,7 @@ async def bring_up_to_date(database: Database, revision: str = "head") -> None:
 
 
 async def require_up_to_date(database: Database) -> None:
-    """Raises SchemaMismatch where the database is not at this code's revision, or not there; only looks, and makes no file."""
+    """Raises SchemaMismatch where the database is not at this code's revision, or not there; makes no file."""
     if not database.is_there:
         raise SchemaMismatch(
             "the catalog's database is not there yet",

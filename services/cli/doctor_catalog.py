@@ -1,4 +1,4 @@
-"""What the doctor finds about the catalog: whether its secrets encrypt, and whether its database is at the revision of this code."""
+"""What the doctor finds about the catalog: whether its secrets encrypt, and its database is at this code's revision."""
 
 from collections.abc import AsyncIterator
 

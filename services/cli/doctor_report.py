@@ -13,7 +13,7 @@ from services.cli.doctor_catalog import check_catalog
 from services.cli.doctor_checks import Check, Finding, check_broker, check_machine, check_port, check_variables
 from services.cli.doctor_discord import check_discord
 from services.cli.doctor_provider import check_provider
-from services.cli.environment import load_settings
+from services.cli.environment import CORRECT_IT, read_settings
 from services.cli.printable import printable
 from services.cli.shell import run
 from services.runtime.settings import Settings
@@ -33,8 +33,13 @@ _COLOURS = {"ok": "\x1b[32m", "info": "\x1b[36m", "warn": "\x1b[33m", "FAIL": "\
 
 def examine(*, kafka: str | None, prefix: str | None, as_json: bool) -> None:
     """Print all findings; exits with 1 where one is a FAIL."""
-    settings = load_settings(kafka=kafka, prefix=prefix)
-    findings = run(settings, examine_all(settings))
+    read = read_settings(kafka=kafka, prefix=prefix)
+    findings = [
+        Finding("settings", "FAIL", problem, f"{CORRECT_IT} The rest is examined with its default.")
+        for problems in read.problems.values()
+        for problem in problems
+    ]
+    findings += run(read.settings, examine_all(read.settings))
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:

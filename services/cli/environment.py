@@ -3,6 +3,7 @@
 import difflib
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from pydantic import AliasChoices, SecretStr, ValidationError
 
@@ -18,17 +19,42 @@ def load_settings(**options: object) -> Settings:
 
     Raises ConfigurationError, which names each variable that is wrong and never shows a secret.
     """
+    read = read_settings(**options)
+    if read.problems:
+        lines = [problem for problems in read.problems.values() for problem in problems]
+        raise ConfigurationError("\n".join(lines), remedy=CORRECT_IT)
+    return read.settings
+
+
+def read_settings(**options: object) -> "Read":
+    """The settings with the default of each that is wrong, and what is wrong there; an option that is None is not given."""
     given = {name: value for name, value in options.items() if value is not None}
     try:
-        return Settings(**given)  # pyright: ignore[reportArgumentType]
+        return Read(Settings(**given), {})  # pyright: ignore[reportArgumentType]
     except ValidationError as error:
-        lines = [
-            _complaint(str(item["loc"][0]) if item["loc"] else "", item["msg"], item["input"])
-            for item in error.errors()
-        ]
-        raise ConfigurationError(
-            "\n".join(lines), remedy="Correct or unset it; `odradek settings` explains every setting."
-        ) from None
+        problems: dict[str, tuple[str, ...]] = {}
+        for item in error.errors():
+            name = _field(str(item["loc"][0]))
+            problems[name] = (*problems.get(name, ()), _complaint(name, item["msg"], item["input"]))
+    # Under the name by which pydantic looks first, so that it goes before what the environment says.
+    fields = {name: Settings.model_fields[name] for name in problems}
+    defaults = {
+        name if field.validation_alias is None else variables(name)[0]: field.get_default()
+        for name, field in fields.items()
+    }
+    kept = {name: value for name, value in given.items() if name not in problems}
+    return Read(Settings(**kept, **defaults), problems)  # pyright: ignore[reportArgumentType]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Settings as far as they can be used. `problems` says of each field that is wrong why, naming its variable."""
+
+    settings: Settings
+    problems: Mapping[str, tuple[str, ...]]
+
+
+CORRECT_IT = "Correct or unset it; `odradek settings` explains every setting."
 
 
 def variables(name: str) -> tuple[str, ...]:
@@ -73,9 +99,11 @@ OTHER_VARIABLES = frozenset({"ODRADEK_TEST_KAFKA"})
 """Variables with our prefix that are no setting of a process."""
 
 
-def _complaint(place: str, message: str, value: object) -> str:
-    name = next((field for field in Settings.model_fields if place == field or place in variables(field)), None)
-    if name is None:
-        return f"{place}: {message}"
+def _field(place: str) -> str:
+    """The field that a place of pydantic's errors means: its own name, or a variable's."""
+    return next(field for field in Settings.model_fields if place == field or place in variables(field))
+
+
+def _complaint(name: str, message: str, value: object) -> str:
     shown = "" if is_secret(name) or isinstance(value, SecretStr) else f", but it is {printable(str(value))[:80]!r}"
     return f"{' or '.join(variables(name))}: {message}{shown}"

@@ -5,6 +5,7 @@ from services.cli.options import Json
 _HELP = """Show every setting: its environment variable, meaning, default and present value.
 
 Settings come from the environment alone; a .env file is not read. Secrets are shown as ******** when they are set.
+A value that cannot be used is marked WRONG; the command exits with 2 then.
 
 \b
 Examples:

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
@@ -80,7 +80,7 @@ class Settings(BaseSettings):
     # -- media -----------------------------------------------------------------------------------------------------
     environment: Literal["production", "development"] = Field(
         "production",
-        description="development lets media and custom endpoints be on this machine, and shows keyframes of GIFs",
+        description="development lets media be on this machine, and shows keyframes of GIFs",
     )
     media_max_mb: Annotated[int, Field(ge=1, le=50)] = Field(
         8,
@@ -213,11 +213,12 @@ class Settings(BaseSettings):
             raise ValueError(f"there is no shard {shard} of {count}; they count from 0")
         return value
 
-    @model_validator(mode="after")
-    def _exclusive_needs_a_name(self) -> "Settings":
-        if self.exclusive_instance and self.instance is None:
-            raise ValueError("ODRADEK_EXCLUSIVE_INSTANCE needs ODRADEK_INSTANCE: a random name leaves a member behind")
-        return self
+    @field_validator("exclusive_instance")
+    @classmethod
+    def _exclusive_needs_a_name(cls, value: bool, info: ValidationInfo) -> bool:
+        if value and info.data.get("instance", "") is None:
+            raise ValueError("it needs ODRADEK_INSTANCE: a random name leaves a member behind")
+        return value
 
     @property
     def shard(self) -> tuple[int, int]:

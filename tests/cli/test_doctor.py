@@ -299,6 +299,19 @@ async def test_everything_wrong_is_told_at_once_and_exits_with_one(odradek: Any)
     assert "secret" not in done.out + done.err
 
 
+async def test_a_setting_that_is_wrong_fails_and_the_rest_is_examined(odradek: Any) -> None:
+    done = await asyncio.to_thread(
+        odradek, "doctor", "--json", "--kafka", "127.0.0.1:1", ODRADEK_PROVIDER_URL="http://127.0.0.1:1",
+        ODRADEK_TEMPERATURE="9",
+    )  # fmt: skip
+
+    found = json.loads(done.out)
+    assert done.code == 1
+    assert (found[0]["what"], found[0]["state"]) == ("settings", "FAIL")
+    assert "ODRADEK_TEMPERATURE" in found[0]["detail"]
+    assert {"broker", "provider key"} <= {finding["what"] for finding in found}
+
+
 # -- the invitation ----------------------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""What the doctor finds about the catalog, and that it and `catalog check` only look; a worker that cannot open it ends cleanly."""
+"""What the doctor finds about the catalog, only looking, and how a worker ends that cannot open it."""
 
 import asyncio
 import sqlite3

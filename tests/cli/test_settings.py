@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from services.cli.environment import load_settings, unknown_variables, variables
+from services.cli.environment import Read, load_settings, read_settings, unknown_variables, variables
 from services.cli.settings_table import MASK, rows
 from services.runtime.errors import ConfigurationError
 from services.runtime.settings import Settings
@@ -14,7 +14,7 @@ SECRET = "sk-very-secret"
 
 
 def test_every_setting_has_a_meaning_and_a_variable(make_settings: Any) -> None:
-    found = rows(make_settings(), {})
+    found = rows(Read(make_settings(), {}), {})
 
     assert len(found) == len(Settings.model_fields)
     assert all(row.meaning and row.variables for row in found)
@@ -47,6 +47,51 @@ def test_a_value_says_where_it_comes_from(odradek: Any) -> None:
     assert (found["ODRADEK_HTTP_PORT"]["value"], found["ODRADEK_HTTP_PORT"]["source"]) == ("0", "default")
     assert found["ODRADEK_DISCORD_TOKEN"]["value"] == "-"
     assert found["OPENAI_API_KEY"]["variables"] == ["ODRADEK_OPENAI_API_KEY", "OPENAI_API_KEY"]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "field"),
+    [
+        ("ODRADEK_TEMPERATURE", "9", "temperature"),
+        ("ODRADEK_DIALECT", "x", "dialect"),
+        ("ODRADEK_DISCORD_SHARDS", "3/2", "discord_shards"),
+        ("ODRADEK_EXCLUSIVE_INSTANCE", "1", "exclusive_instance"),
+        ("ODRADEK_MEDIA_MAX_MB", "0", "media_max_mb"),
+        ("MAX_MEDIA_SIZE_MB", "900", "media_max_mb"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_named_and_its_default_stands_for_it(
+    make_settings: Any, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, field: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    monkeypatch.setenv("ODRADEK_PREFIX", "kept-")
+    read = read_settings()
+
+    assert list(read.problems) == [field]
+    assert variable in read.problems[field][0]
+    assert getattr(read.settings, field) == Settings.model_fields[field].default
+    assert read.settings.prefix == "kept-"
+
+
+def test_settings_are_all_shown_where_one_is_wrong(odradek: Any) -> None:
+    wrong = {"ODRADEK_TEMPERATURE": "9", "ODRADEK_PREFIX": "x-"}
+    told, listed = odradek("settings", **wrong), odradek("settings", "--json", **wrong)
+
+    assert (told.code, listed.code, told.err) == (2, 2, "")
+    assert "WRONG: ODRADEK_TEMPERATURE: Input should be less than or equal to 2, but it is '9'" in told.out
+    found = {row["variables"][0]: row for row in json.loads(listed.out)}
+    assert found["ODRADEK_TEMPERATURE"]["problem"]
+    assert (found["ODRADEK_PREFIX"]["value"], found["ODRADEK_PREFIX"]["problem"]) == ("x-", "")
+
+
+def test_the_default_of_the_database_is_shown_and_its_url_never(make_settings: Any) -> None:
+    settings = make_settings(database_url=f"postgresql://me:{SECRET}@db/x")
+    [unset] = [row for row in rows(Read(settings, {}), {}) if row.variables == ("ODRADEK_DATABASE_URL",)]
+    environment = {"ODRADEK_DATABASE_URL": "x"}
+    [given] = [row for row in rows(Read(settings, {}), environment) if row.variables == ("ODRADEK_DATABASE_URL",)]
+
+    assert (unset.value, unset.default) == ("sqlite:///odradek.db", "sqlite:///odradek.db")
+    assert (given.value, given.default) == (MASK, "sqlite:///odradek.db")
 
 
 def test_the_secrets_of_the_catalog_have_a_variable_a_version(odradek: Any) -> None:
