@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from schemas.topics import Topics, load_topics
 from services.cli.environment import load_settings
+from services.cli.printable import printable
 from services.cli.shell import run
 from services.cli.tail_lines import Filter, as_json, readable
 from services.runtime.errors import ConfigurationError, TopicMismatch
@@ -38,6 +39,8 @@ class Printer:
         self._closed = closed
         self._open = True
         self._live = False
+        self.taken = 0
+        """How many records were shown, or are to be."""
         self._earlier: list[tuple[int, str, int, int, str]] = []
         self._characters = 0
 
@@ -45,6 +48,7 @@ class Printer:
         """A record that was read."""
         if not self._open or not self._wanted.takes(record):
             return
+        self.taken += 1
         line = self._form(record)
         if self._live:
             self._write([line])
@@ -164,6 +168,8 @@ async def _follow(
             await asyncio.wait({reading, stopped}, return_when=asyncio.FIRST_COMPLETED)
             if reading.done():
                 await reading
+                if not live and printer.taken == 0:
+                    _tell_nothing_found(wanted)
             if live:
                 await stopped
         finally:
@@ -171,6 +177,13 @@ async def _follow(
             stopped.cancel()
     finally:
         await asyncio.gather(*(tail.stop() for tail in tails))
+
+
+def _tell_nothing_found(wanted: Filter) -> None:
+    """A misspelt id looks like a turn without records."""
+    asked = [f"{name} {value}" for name, value in (("turn", wanted.turn), ("channel", wanted.channel)) if value]
+    if asked:
+        print(printable(f"no record of {' in '.join(asked)} was found"), file=sys.stderr)
 
 
 async def _read(settings: Settings, tails: Sequence[KafkaTail], partitions: Sequence[int], printer: Printer) -> None:

@@ -92,6 +92,14 @@ async def test_channel_turn_and_topic_narrow_what_is_shown(odradek: Any, writer:
     assert [json.loads(line)["value"]["text"] for line in by_channel.lines] == ["two"]
 
 
+async def test_a_turn_without_records_is_told_beside_the_output(odradek: Any, writer: Writer) -> None:
+    await writer.say("one", channel="7", turn="m1")
+
+    done = await tail(odradek, writer, "--no-follow", "--turn", "m9")
+
+    assert (done.code, done.out, done.err) == (0, "", "no record of turn m9 was found\n")
+
+
 async def test_following_starts_with_what_comes_and_ends_quietly_with_ctrl_c(running: Any, writer: Writer) -> None:
     await writer.say("before", turn="m0")
     async with running("topics", "tail", **writer.variables) as process:
