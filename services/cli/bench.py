@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
 Report = TypeVar("Report")
 
-app = typer.Typer(help="Measure whole turns on this machine.", no_args_is_help=True)
+_HELP = """Measure whole turns on this machine.
+
+\b
+Examples:
+  odradek bench turns
+"""
+app = typer.Typer(help=_HELP, no_args_is_help=True)
 
 BenchKafka = Annotated[
     str | None,

@@ -6,10 +6,17 @@ import typer
 
 from services.cli.options import Json
 
+_HELP = """Check the catalog's models, and migrate its database (ODRADEK_DATABASE_URL).
+
+\b
+Examples:
+  odradek catalog upgrade
+  odradek catalog check
+"""
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Check the catalog's models, and migrate its database (ODRADEK_DATABASE_URL).",
+    help=_HELP,
 )
 
 

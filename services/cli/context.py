@@ -4,10 +4,17 @@ from typing import Annotated
 
 import typer
 
+_HELP = """See what a neutral context becomes for a provider, without asking it.
+
+\b
+Examples:
+  odradek context schema
+  odradek context render --provider deepseek --model deepseek-chat context.json
+"""
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="See what a neutral context becomes for a provider, without asking it.",
+    help=_HELP,
 )
 
 

@@ -4,9 +4,13 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Set the bot up at Discord: invite it, register its commands."
-)
+_HELP = """Set the bot up at Discord: invite it, register its commands.
+
+\b
+Examples:
+  odradek discord invite
+"""
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=_HELP)
 
 
 @app.callback()

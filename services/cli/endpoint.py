@@ -8,7 +8,14 @@ from services.catalog.endpoint import LEAST_CONTEXT, MOST_CONTEXT, ApiStyle, End
 from services.cli.catalog_options import KeyVariable, ServerId, UserId
 from services.cli.options import Json
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Add, list and remove custom endpoints.")
+_HELP = """Add, list and remove custom endpoints.
+
+\b
+Examples:
+  odradek endpoint add home --url https://llm.example/v1 --model llama3.2 --server 123 < key.txt
+  odradek endpoint list --server 123
+"""
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=_HELP)
 Label = Annotated[str, typer.Argument(metavar="LABEL", help="1 to 40 letters a-z, digits, - and _.")]
 
 

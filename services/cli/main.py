@@ -29,9 +29,18 @@ from services.cli import (
 )
 from services.cli.arguments import guard
 
+_HELP = """LLM chat turns for Discord, run as workers over Kafka.
+
+\b
+Examples:
+  odradek up
+  odradek doctor
+  odradek settings
+  odradek topics tail --from -5m
+"""
 app = typer.Typer(
     name="odradek",
-    help="LLM chat turns for Discord, run as workers over Kafka.",
+    help=_HELP,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

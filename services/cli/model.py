@@ -18,10 +18,18 @@ def _number(name: Number, text: str) -> Any:
     return typer.Option(help=f"{text} {RANGES[name].least} to {RANGES[name].most}.", metavar="N")
 
 
+_HELP = """List models, choose one, and set how they answer.
+
+\b
+Examples:
+  odradek model list --provider anthropic
+  odradek model set anthropic claude-opus-4-7 --server 123
+  odradek model parameters anthropic --server 123
+"""
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="List models, choose one, and set how they answer.",
+    help=_HELP,
 )
 app.add_typer(stop_strings, name="stop-strings")
 

@@ -7,10 +7,18 @@ import typer
 from services.cli.catalog_options import KeyVariable, ServerId, UserId
 from services.cli.options import Json
 
+_HELP = """Set up providers for servers and people. Keys come from stdin or the environment, and are kept encrypted.
+
+\b
+Examples:
+  odradek provider add anthropic --server 123 < key.txt
+  odradek provider test anthropic --server 123
+  odradek provider list --server 123
+"""
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Set up providers for servers and people. Keys come from stdin or the environment, and are kept encrypted.",
+    help=_HELP,
 )
 Provider = Annotated[str, typer.Argument(metavar="PROVIDER", help="Its name, an alias, or an endpoint's custom:N.")]
 

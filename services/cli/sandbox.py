@@ -6,7 +6,14 @@ import typer
 
 from services.cli.options import Kafka, Prefix
 
-app = typer.Typer(help="The local Discord, the local provider and the page that shows both.", no_args_is_help=True)
+_HELP = """The local Discord, the local provider and the page that shows both.
+
+\b
+Examples:
+  odradek sandbox discord --port 8650
+  odradek sandbox provider --port 8651
+"""
+app = typer.Typer(help=_HELP, no_args_is_help=True)
 
 Host = Annotated[str, typer.Option("--host", help="The address to listen on.")]
 Port = Annotated[int, typer.Option("--port", help="The port to listen on.")]

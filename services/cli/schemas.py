@@ -5,7 +5,13 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Export the record types as JSON Schemas.")
+_HELP = """Export the record types as JSON Schemas.
+
+\b
+Examples:
+  odradek schemas export
+"""
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=_HELP)
 
 Folder = Annotated[
     Path | None,

@@ -7,7 +7,14 @@ import typer
 from services.cli.catalog_options import ServerId
 from services.cli.options import Json
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="List, add and remove a server's stop strings.")
+_HELP = """List, add and remove a server's stop strings.
+
+\b
+Examples:
+  odradek model stop-strings add '###' --server 123
+  odradek model stop-strings list --server 123
+"""
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=_HELP)
 Texts = Annotated[
     list[str],
     typer.Argument(metavar="TEXT", help="Each 1 to 200 characters; \\n, \\r and \\t are escapes, \\\\ is \\."),

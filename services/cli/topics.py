@@ -6,10 +6,18 @@ import typer
 
 from services.cli.options import Json, Kafka, Prefix, TopicsFile
 
+_HELP = """Make, check, show and follow the topics that topics.yaml declares.
+
+\b
+Examples:
+  odradek topics create
+  odradek topics check
+  odradek topics tail --from -5m
+"""
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Make, check, show and follow the topics that topics.yaml declares.",
+    help=_HELP,
 )
 
 

@@ -15,19 +15,16 @@ from services.sandbox.brokers.errors import BrokerUnavailable
 
 
 def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """All commands that do something, with their words."""
-    inner = getattr(command, "commands", None)
-    if inner is None:
-        yield path, command
-        return
-    for name, child in inner.items():
+    """All commands and groups of commands, with their words."""
+    yield path, command
+    for name, child in getattr(command, "commands", {}).items():
         yield from commands(child, (*path, name))
 
 
 COMMANDS = dict(commands(typer.main.get_command(app)))
 
 
-@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("path", COMMANDS, ids=lambda path: " ".join(("odradek", *path)))
 def test_every_command_says_what_it_does_with_an_example(path: tuple[str, ...]) -> None:
     text = COMMANDS[path].help or ""
 
@@ -45,7 +42,7 @@ def test_the_command_line_starts_without_what_its_commands_need() -> None:
 
 
 def test_a_wrong_setting_is_named_without_a_traceback(odradek: Any) -> None:
-    done = odradek("settings", ODRADEK_HTTP_PORT="many", ODRADEK_BROKER="rabbit")
+    done = odradek("catalog", "check", ODRADEK_HTTP_PORT="many", ODRADEK_BROKER="rabbit")
 
     assert done.code == 2
     assert done.out == ""
