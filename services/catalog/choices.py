@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, delete, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from services.catalog.database import insert_into
-from services.catalog.errors import NoSuchRow, Refused
+from services.catalog.errors import NoSuchRow, Refused, not_set_up
 from services.catalog.owners import Owner, Person, Server
 from services.catalog.tables import (
     ChannelOverride,
@@ -38,11 +38,17 @@ async def find_model(session: AsyncSession, provider: str, codename: str) -> Llm
     """The model; raises NoSuchRow."""
     row = await session.scalar(select(Llm).where(Llm.provider == provider, Llm.codename == codename))
     if row is None:
+        if provider.startswith("custom:") and not await _has_models(session, provider):
+            raise not_set_up(provider)
         raise NoSuchRow(
             f"{provider[:80]} has no model {codename[:200]!r}",
             remedy=f"`odradek model list --provider {provider[:80]}` shows those there are.",
         )
     return row
+
+
+async def _has_models(session: AsyncSession, provider: str) -> bool:
+    return await session.scalar(select(Llm.id).where(Llm.provider == provider).limit(1)) is not None
 
 
 async def choose_model(session: AsyncSession, owner: Owner, llm: Llm) -> None:
@@ -137,11 +143,6 @@ async def remove_provider(session: AsyncSession, owner: Owner, provider: str) ->
         )
 
 
-def not_set_up(provider: str) -> NoSuchRow:
-    """The error for a provider that the owner has not set up."""
-    return NoSuchRow(f"{provider[:80]} is not set up there", remedy="Set it up first: `odradek provider add`.")
-
-
 async def _require_usable(session: AsyncSession, server: Server, llm: Llm) -> None:
     await _require_own(session, server, llm)
     saved = select(SavedProviderConfig.id).filter_by(server_id=server.id, provider=llm.provider)
@@ -155,7 +156,7 @@ async def _require_own(session: AsyncSession, owner: Owner, llm: Llm) -> None:
     endpoint = await session.get(CustomEndpoint, llm.custom_endpoint_id)
     holder = None if endpoint is None else endpoint.server_id if isinstance(owner, Server) else endpoint.user_id
     if holder != owner.id:
-        raise NoSuchRow(f"there is no endpoint {llm.codename!r} there")
+        raise not_set_up(llm.provider)
 
 
 async def _personal_config(session: AsyncSession, user: str, provider: str) -> UserSavedProviderConfig:

@@ -19,6 +19,12 @@ class NoSuchRow(OdradekError):
     """What was named is not in the catalog; the message says what it was and the remedy where to look."""
 
 
+def not_set_up(provider: str) -> NoSuchRow:
+    """The error for a provider that the owner has not set up, or an endpoint `custom:N` that is none of theirs."""
+    command = "endpoint" if provider.startswith("custom:") else "provider"
+    return NoSuchRow(f"{provider[:80]} is not set up there", remedy=f"Set it up first: `odradek {command} add`.")
+
+
 class Refused(OdradekError):
     """The catalog does not take what it was given: a limit, a name that is taken, a combination that makes no sense."""
 

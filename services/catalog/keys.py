@@ -116,7 +116,9 @@ async def add_pooled_key(
         raise Refused(f"the pool has {MOST_POOLED} keys already")
     held = [open_row(keyring, row) for row in (main, *rows) if row.api_key is not None]
     if new in held:
-        raise Refused("the pool has this key already")
+        raise Refused(
+            "the pool has this key already", remedy="Add another one: `odradek provider list` counts those there are."
+        )
     if not rows:
         session.add(RotationKey(id=uuid4().hex, server_id=server.id, provider=provider, is_main=True))
     reference = CredentialReference("rotation", uuid4().hex)

@@ -6,7 +6,7 @@ from typing import assert_never
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from services.catalog.errors import NoSuchRow
+from services.catalog.errors import NoSuchRow, not_set_up
 from services.catalog.keys import CredentialReference
 from services.catalog.owners import Owner, Person, Server
 from services.catalog.tables import (
@@ -75,6 +75,8 @@ async def default_model(session: AsyncSession, provider: str) -> Llm:
     live = select(Llm).where(Llm.provider == provider, ~Llm.is_deprecated).order_by(Llm.is_default.desc(), Llm.id)
     row = await session.scalar(live.limit(1))
     if row is None:
+        if provider.startswith("custom:"):
+            raise not_set_up(provider)
         raise NoSuchRow(
             f"{provider[:80]} has no model", remedy="Run `odradek catalog upgrade`, which writes the models."
         )
@@ -97,7 +99,7 @@ async def probe_target(session: AsyncSession, owner: Owner, provider: str) -> Ta
     endpoint = None if llm.custom_endpoint_id is None else await session.get(CustomEndpoint, llm.custom_endpoint_id)
     holder = None if endpoint is None else endpoint.user_id if isinstance(owner, Person) else endpoint.server_id
     if endpoint is not None and holder != owner.id:
-        raise NoSuchRow(f"there is no endpoint {provider} there")
+        raise not_set_up(provider)
     return target_of(llm, endpoint)
 
 
@@ -105,7 +107,7 @@ async def keys_of(session: AsyncSession, owner: Owner, provider: str) -> list[Cr
     """The main key, then those of the pool. Raises NoSuchRow where the provider is not set up."""
     main = next((row for row in await _saved(session, owner) if row.provider == provider), None)
     if main is None:
-        raise NoSuchRow(f"{provider[:80]} is not set up there", remedy="Set it up first: `odradek provider add`.")
+        raise not_set_up(provider)
     if isinstance(owner, Person):
         return [CredentialReference("personal", main.id)]
     pool = [row for row in await _pooled(session, owner) if row.provider == provider and not row.is_main]

@@ -9,8 +9,8 @@ from typing import assert_never, cast
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from services.catalog.choices import not_set_up
 from services.catalog.database import insert_into
+from services.catalog.errors import not_set_up
 from services.catalog.owners import Owner, Person, Server
 from services.catalog.parameters import Changes, changed
 from services.catalog.stop_strings import added, removed, usable

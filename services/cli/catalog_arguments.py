@@ -15,6 +15,7 @@ from services.runtime.errors import ConfigurationError
 _SNOWFLAKE = re.compile(r"[0-9]{1,20}")
 _ENDPOINT = re.compile(r"custom:[0-9]{1,9}")
 _MOST_CHARACTERS = 8_192
+_COPY_ID = "In Discord switch on Developer Mode (Settings, Advanced), then right-click it and choose Copy ID."
 
 
 def owner_of(server: str | None, user: str | None) -> Owner:
@@ -32,7 +33,7 @@ def server_of(server: str | None) -> Server:
 def discord_id(option: str, value: str) -> str:
     """The value; raises ConfigurationError, which names the option, for what is no Discord id."""
     if not _SNOWFLAKE.fullmatch(value):
-        raise ConfigurationError(f"{option} takes a Discord id, which is a number")
+        raise ConfigurationError(f"{option} takes a Discord id, which is a number", remedy=_COPY_ID)
     return value
 
 
@@ -61,7 +62,10 @@ def read_key(variable: str | None) -> SecretStr:
     if variable is not None:
         value = os.environ.get(variable)
         if value is None:
-            raise ConfigurationError(f"the environment has no {variable[:80]}")
+            raise ConfigurationError(
+                f"the environment has no {variable[:80]}",
+                remedy="Export it, or leave --key-env out and give the key on stdin; --key-env takes a name, not a key.",
+            )
         return SecretStr(value)
     if sys.stdin.isatty():
         return SecretStr(getpass.getpass("key: "))

@@ -1,11 +1,12 @@
 """What `odradek model` does."""
 
 import json
+import sys
 from collections.abc import Sequence
 
 from services.catalog.catalog import open_catalog
 from services.catalog.choices import choose_model, fallback_target, find_model, override_model, set_fallbacks
-from services.catalog.overview import models_of
+from services.catalog.overview import models_of, providers_of
 from services.catalog.owners import Owner
 from services.catalog.tables import Llm
 from services.cli.catalog_arguments import discord_id, owner_of, provider_of, server_of
@@ -97,14 +98,20 @@ def fallback(models: Sequence[str], *, server: str | None, user: str | None) -> 
     """Replace the chain, and say what it is."""
     settings, owner = load_settings(), owner_of(server, user)
     pairs = [_pair(model) for model in models]
-    run(settings, _fallback(settings, owner, pairs))
+    missing = run(settings, _fallback(settings, owner, pairs))
     print(printable(f"{owner}: {' -> '.join(models)}" if models else f"{owner}: no fallback models"))
+    for provider in missing:
+        text = f"warning: {provider} is not set up there, so its models are skipped until `odradek provider add` did it"
+        print(printable(text), file=sys.stderr)
 
 
-async def _fallback(settings: Settings, owner: Owner, pairs: Sequence[tuple[str, str]]) -> None:
+async def _fallback(settings: Settings, owner: Owner, pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Replaces the chain; returns the providers in it that the owner has not set up."""
     async with open_catalog(settings) as catalog, catalog.database.writing() as session:
         rows = [await find_model(session, *pair) for pair in pairs]
         await set_fallbacks(session, owner, [await fallback_target(session, owner, row) for row in rows])
+        there = {view.provider for view in await providers_of(session, owner)}
+        return list(dict.fromkeys(provider for provider, _ in pairs if provider not in there))
 
 
 def _pair(text: str) -> tuple[str, str]:

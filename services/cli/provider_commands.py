@@ -75,7 +75,8 @@ async def _views(settings: Settings, owner: Owner) -> list[ProviderView]:
 
 
 def _line(view: ProviderView) -> str:
-    parts = [view.provider, "a key" if view.has_key else "no key"]
+    key = "a project and location" if view.provider == "vertex" else "a key"
+    parts = [view.provider, key if view.has_key else "no key"]
     if view.pooled_keys:
         parts.append(f"{view.pooled_keys} more in the pool")
     if view.model is not None:
@@ -93,7 +94,7 @@ def remove(name: str, *, server: str | None, user: str | None, pool: bool) -> No
     if isinstance(owner, Person):
         raise ConfigurationError("a person has no pool", remedy="Leave out --pool, or name a server.")
     gone = run(settings, _purged(settings, owner, provider))
-    print(f"{provider}: {gone} keys of the pool forgotten for {owner}")
+    print(f"{provider}: {gone} {'key' if gone == 1 else 'keys'} of the pool forgotten for {owner}")
 
 
 async def _removed(settings: Settings, owner: Owner, provider: str) -> None:

@@ -14,8 +14,8 @@ from services.catalog.owners import Owner
 from services.catalog.probing import Verdict
 from services.catalog.providers import vertex_base_url
 from services.catalog.target import Target
-from services.cli.catalog_arguments import owner_of, provider_of
-from services.cli.endpoint_places import policy_for
+from services.cli.catalog_arguments import is_endpoint, owner_of, provider_of
+from services.cli.endpoint_places import check_place, policy_for
 from services.cli.environment import load_settings
 from services.cli.printable import printable
 from services.cli.shell import run
@@ -40,6 +40,8 @@ async def _verdicts(settings: Settings, owner: Owner, provider: str) -> list[tup
         async with catalog.database.reading() as session:
             target = await probe_target(session, owner, provider)
             references = await keys_of(session, owner, provider)
+        if is_endpoint(provider):
+            await check_place(owner, target.base_url or "", settings)
         policy = policy_for(owner, target.base_url or "", settings)
         found: list[tuple[str, Verdict]] = []
         for number, reference in enumerate(references):
@@ -55,7 +57,7 @@ async def ask_vertex(target: Target, key: SecretStr | None, policy: FetchPolicy)
     place = vertex_place("" if key is None else key.get_secret_value())
     if place is None:
         return Verdict("undecided", "no PROJECT::LOCATION is set up: add it anew by `odradek provider add vertex`")
-    tokens = GoogleTokens(httpx.Client)
+    tokens = GoogleTokens(httpx.Client, where="on this machine")
     try:
         token = await tokens.token()
     except (CredentialUnusable, CredentialUnavailable) as error:

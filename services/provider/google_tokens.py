@@ -34,8 +34,15 @@ class GoogleToken:
 class GoogleTokens:
     """The tokens of a process. All calls share one renewal; one that is soon over serves while it is renewed."""
 
-    def __init__(self, client: Callable[[], httpx.Client], *, within_s: float = WITHIN_S) -> None:
-        """`client` makes an HTTP client for one request to Google; `within_s`: how long a call waits for its token."""
+    def __init__(
+        self, client: Callable[[], httpx.Client], *, within_s: float = WITHIN_S,
+        where: str = "where the provider worker runs",
+    ) -> None:  # fmt: skip
+        """`client` makes an HTTP client for one request to Google; `within_s`: how long a call waits for its token.
+
+        `where` says in remedies on which machine the credentials are to be.
+        """
+        self._where = where
         self._within_s = within_s
         self._request = _Request(client)
         # One thread of its own: a token endpoint that hangs must not take those that look names up.
@@ -84,7 +91,7 @@ class GoogleTokens:
         except google.auth.exceptions.DefaultCredentialsError as error:
             raise CredentialUnusable(
                 "there are no Google application default credentials that can be used",
-                remedy="Set GOOGLE_APPLICATION_CREDENTIALS to a key file, where the provider worker runs.",
+                remedy=f"Set GOOGLE_APPLICATION_CREDENTIALS to a key file, {self._where}.",
             ) from error
         except google.auth.exceptions.RefreshError as error:
             if not error.retryable:

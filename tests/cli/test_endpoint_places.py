@@ -86,3 +86,5 @@ def test_a_refused_endpoint_is_told_with_its_way_in_and_nothing_is_kept(command:
     assert "what to do: Use an address on the public internet. If it lies in your own network" in done.stderr
     assert command("endpoint", "list", "--server", "1").stdout == "server:1 has no endpoint\n"
     assert command(*add, ODRADEK_PRIVATE_ENDPOINTS="1").stdout == "custom:1: endpoint home of server:1\n"
+    tried = command("provider", "test", "custom:1", "--server", "1")
+    assert (tried.returncode, tried.stderr) == (1, done.stderr)

@@ -18,6 +18,8 @@ def test_a_provider_is_set_up_listed_and_removed(command: Command, tmp_path: Pat
     assert (added.returncode, added.stdout) == (0, "anthropic: set up for server:1, with the model claude-sonnet-4-6\n")
     pooled = command("provider", "add", "anthropic", "--server", "1", "--pool", "--key-env", "MINE", MINE="other-key")
     assert pooled.returncode == 0, pooled.stderr
+    again = command("provider", "add", "anthropic", "--server", "1", "--pool", "--key-env", "MINE", MINE="other-key")
+    assert "the pool has this key already\nwhat to do: " in again.stderr
     chosen = command("model", "set", "anthropic", "claude-opus-4-7", "--server", "1")
     assert chosen.returncode == 0, chosen.stderr
 
@@ -26,7 +28,9 @@ def test_a_provider_is_set_up_listed_and_removed(command: Command, tmp_path: Pat
         {"provider": "anthropic", "has_key": True, "key_version": 1, "pooled_keys": 1, "model": "claude-opus-4-7"}
     ]
     assert all(KEY.encode() not in path.read_bytes() for path in tmp_path.iterdir())
-    assert command("provider", "remove", "anthropic", "--server", "1", "--pool").stdout.startswith("anthropic: 1 keys")
+    assert command("provider", "remove", "anthropic", "--server", "1", "--pool").stdout.startswith(
+        "anthropic: 1 key of"
+    )
     assert command("provider", "remove", "anthropic", "--server", "1").returncode == 0
     assert "has set up no provider" in command("provider", "list", "--server", "1").stdout
     assert command("provider", "remove", "anthropic", "--server", "1").returncode == 1
@@ -37,6 +41,7 @@ def test_overrides_fallbacks_and_switches_are_set(command: Command, tmp_path: Pa
     assert command("model", "set", "anthropic", "claude-haiku-4-5", "--server", "1", "--channel", "9").returncode == 0
     chain = command("model", "fallback", "anthropic=claude-opus-4-7", "google=gemini-2.5-flash", "--server", "1")
     assert chain.stdout == "server:1: anthropic=claude-opus-4-7 -> google=gemini-2.5-flash\n"
+    assert chain.stderr.startswith("warning: google is not set up there")
     policy = command("provider", "policy", "--server", "1", "--byok").stdout
     assert "user_byok_mode: on\npersonal_server_fallback_enabled: on\n" in policy
 
@@ -54,9 +59,12 @@ def test_overrides_fallbacks_and_switches_are_set(command: Command, tmp_path: Pa
         (("provider", "add", "nobody", "--server", "1"), 1, "there is no provider 'nobody'"),
         (("provider", "add", "custom", "--server", "1"), 1, "odradek endpoint add"),
         (("provider", "add", "openai"), 2, "Give --server ID or --user ID"),
-        (("provider", "add", "openai", "--server", "x"), 2, "--server takes a Discord id"),
+        (("provider", "add", "openai", "--server", "x"), 2, "Developer Mode"),
         (("provider", "add", "openai", "--server", "1"), 1, "there is no key on stdin"),
-        (("provider", "add", "openai", "--server", "1", "--key-env", "NOT_SET"), 2, "the environment has no NOT_SET"),
+        (("provider", "add", "openai", "--server", "1", "--key-env", "NOT_SET"), 2, "leave --key-env out"),
+        (("provider", "test", "custom:2", "--server", "1"), 1, "odradek endpoint add"),
+        (("model", "set", "custom:2", "x", "--server", "1"), 1, "odradek endpoint add"),
+        (("model", "parameters", "custom:2", "--server", "1"), 1, "odradek endpoint add"),
         (("provider", "add", "openai", "--user", "1", "--pool"), 2, "a person's keys do not rotate"),
         (("model", "set", "openai", "gpt-5.1", "--server", "1"), 1, "openai is not set up there"),
         (("model", "set", "openai", "gpt-0", "--server", "1"), 1, "openai has no model 'gpt-0'"),

@@ -101,5 +101,8 @@ async def test_the_command_says_what_is_wrong_with_the_credentials(
     )
     assert done.returncode == 1
     assert done.stdout.startswith("vertex, the main key: Vertex was not asked, since ")
-    assert ("Set GOOGLE_APPLICATION_CREDENTIALS to a key file" in done.stdout) is missing
+    assert ("Set GOOGLE_APPLICATION_CREDENTIALS to a key file, on this machine" in done.stdout) is missing
+    assert done.stderr == ""
+    listed = await asyncio.to_thread(command, "provider", "list", "--server", "1")
+    assert listed.stdout.startswith("vertex, a project and location")
     assert ("Check the account that GOOGLE_APPLICATION_CREDENTIALS names" in done.stdout) is not missing
