@@ -309,7 +309,7 @@ async def test_a_setting_that_is_wrong_fails_and_the_rest_is_examined(odradek: A
     assert done.code == 1
     assert (found[0]["what"], found[0]["state"]) == ("settings", "FAIL")
     assert "ODRADEK_TEMPERATURE" in found[0]["detail"]
-    assert {"broker", "provider key"} <= {finding["what"] for finding in found}
+    assert {"broker", "provider"} <= {finding["what"] for finding in found}
 
 
 # -- the invitation ----------------------------------------------------------------------------------------------------
