@@ -224,10 +224,10 @@ async def test_messages_are_read_with_all_that_they_show(place: Place) -> None:
     _, prompt = await place.handle(place.asking(cause.id, cause.content))
     assert contents(prompt) == [
         "Grace: tea or coffee?",
-        "[System: The file notes.txt (text/plain, 1 bytes) is attached to this message.]\nGrace: [sent no text]",
+        '[System: The file "notes.txt" (text/plain, 1 bytes) is attached to this message.]\nGrace: [sent no text]',
         "Odradek (2): I am the bot",
-        "[System: An image (cat.png) is not shown: this model takes no images.]\n"
-        '[System: This answers a message of Grace: "tea or coffee?"]\nAda: ask @Grace',
+        '[System: An image ("cat.png") is not shown: this model takes no images.]\n'
+        '[System: This answers a message of "Grace": "tea or coffee?"]\nAda: ask @Grace',
     ]
 
 

@@ -10,7 +10,7 @@ GONE = OmittedPart(medium="image", index=1, stage="download", reason="gone", nam
 
 
 def test_a_picture_that_is_missing_is_named_with_its_place_and_the_stage_at_which_it_failed() -> None:
-    assert omission(GONE, 2) == "[System: Image 2 (cat.png) is not shown: it could not be downloaded.]"
+    assert omission(GONE, 2) == '[System: Image 2 ("cat.png") is not shown: it could not be downloaded.]'
 
 
 def test_a_medium_without_a_name_or_a_place_is_told_of_all_the_same() -> None:

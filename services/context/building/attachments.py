@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from schemas.context import ImagePart, VideoPart
 from services.context.building.custom_emojis import CustomEmoji
 from services.context.building.messages import Attachment, Embed, HistoryMessage, Sticker
-from services.context.building.names import block, inside_block
+from services.context.building.names import block
 from services.context.building.references import References
-from services.context.notices import file_name
+from services.context.hostile import quoted
+from services.context.notices import MOST_NAME
 
 FILE_TOOL = "read_file"
 MOST_EMOJIS = 10
@@ -36,6 +37,8 @@ _YOUTUBE = re.compile(
     r"https?://(?:(?:www\.|m\.|music\.)?youtube\.com/(?:watch\?(?:[^\s#<>]{0,300}&)?v=|embed/|shorts/)|youtu\.be/)"
     r"([A-Za-z0-9_-]{11})(?![A-Za-z0-9_-])"
 )
+_MEDIA_TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}(?:; ?charset=[\w-]{1,20})?", re.ASCII)
+"""https://www.rfc-editor.org/rfc/rfc9110#name-media-type, with no word of the sender's beside it."""
 _TENOR = re.compile(r"https?://(?:www\.)?tenor\.com/", re.IGNORECASE)
 
 
@@ -83,7 +86,7 @@ def shown(
     if has_files and tools:
         hints.append(block(f"Tools find the media of this message as {references.media(message.id)}."))
     hints += [_file_hint(file, message.id, references, tools) for file in files]
-    hints += [block(f'The sticker "{inside_block(sticker.name, 60)}".') for sticker in message.stickers]
+    hints += [block(f"The sticker {quoted(sticker.name, 60) or 'without a name'}.") for sticker in message.stickers]
     return Shown(tuple(media), tuple(hints))
 
 
@@ -146,9 +149,10 @@ def _emojis(emojis: Sequence[CustomEmoji]) -> list[ImagePart]:
 
 
 def _file_hint(file: Attachment, message_id: str, references: References, tools: frozenset[str]) -> str:
-    facts = [fact for fact in (inside_block(file.media_type or "", 60), _size(file.size)) if fact]
+    stated = file.media_type or ""
+    facts = [fact for fact in (stated if _MEDIA_TYPE.fullmatch(stated) else "", _size(file.size)) if fact]
     what = f" ({', '.join(facts)})" if facts else ""
-    hint = f"The file {file_name(file.name) or 'without a name'}{what} is attached to this message."
+    hint = f"The file {quoted(file.name, MOST_NAME) or 'without a name'}{what} is attached to this message."
     if FILE_TOOL in tools:
         hint += f" The tool {FILE_TOOL} reads it, as {references.media(message_id)}."
     return block(hint)

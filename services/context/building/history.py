@@ -18,12 +18,13 @@ from services.context.building.custom_emojis import custom_emojis
 from services.context.building.items import history_item
 from services.context.building.known import Scene
 from services.context.building.messages import HistoryMessage
-from services.context.building.names import block, honest, inside_block, name_line
+from services.context.building.names import block, honest, name_line
 from services.context.building.participants import Participants
 from services.context.building.previews import previews
 from services.context.building.references import References
 from services.context.building.speakers import AS_THE_BOT, Heard, Speaker, the_model
 from services.context.building.wording import worded
+from services.context.hostile import quoted
 
 WORDLESS = "[sent no text]"
 MOST_QUOTED = 100
@@ -145,10 +146,11 @@ class Telling:
         return None if name is None else self._line(name)
 
     def _joined(self, row: Sequence[Said]) -> Said:
-        """What one speaker said in a row, as one; only its first line follows the speaker's label."""
+        """What one speaker said in a row, as one; only its first line follows the speaker's label, where there is one."""
         last = row[-1]
         others = self._people.others(last.speaker)
-        texts = [one.text if one.is_verbatim else honest(one.text, others, begins=one is row[0]) for one in row]
+        labelled = row[0] if self._is_labelled or not last.is_model else None
+        texts = [one.text if one.is_verbatim else honest(one.text, others, begins=one is labelled) for one in row]
         if len(row) == 1:
             return last if texts[0] == last.text else msgspec.structs.replace(last, text=texts[0])
         emojis = sum([one.emojis for one in row])
@@ -162,10 +164,10 @@ class Telling:
         if answered is None:
             return []
         who = self._people.labels[answered.speaker]
-        quote = inside_block(self._text(answered), MOST_QUOTED)
+        quote = quoted(self._text(answered), MOST_QUOTED)
         called = f" ({self.references.message(answered.message.id)})" if self._scene.tools else ""
-        words = f': "{quote}"' if quote else "."
-        return [block(f"This answers a message of {who}{called}{words}")]
+        words = f": {quote}" if quote else "."
+        return [block(f'This answers a message of "{who}"{called}{words}')]
 
 
 def asked_message(scene: Scene, found: HistoryMessage | None) -> HistoryMessage:

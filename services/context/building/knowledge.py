@@ -1,15 +1,16 @@
 """What the model should know before the dialogue: its prompts, its server, and what was remembered.
 
-Prompts are the operator's and may hold macros. What users taught or wrote stands inside blocks or on lines of a list, so
-that it poses as nothing else.
+Prompts are the operator's and may hold macros. What users taught or wrote stands in quotes, or on a line of its own behind
+what it is, so that it poses as nothing else.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 
 from schemas.context import ContextRole, ContextTag, StructuredContextItem, TextPart
 from services.context.building.known import Scene
-from services.context.building.names import block, inside_block
+from services.context.building.names import block
 from services.context.building.participants import Participants
+from services.context.hostile import inside_block, quoted
 
 MOST_LINE = 4_096
 MOST_NAMES = 250
@@ -78,17 +79,24 @@ def _users(scene: Scene, people: Participants) -> str:
     for user in scene.users:
         if user.id not in labels or user.id in scene.private_authors:
             continue
-        facts = [f"also called {', '.join(user.aliases)}"] if user.aliases else []
-        facts += [user.status] if user.status.strip() else []
-        facts += user.memories
+        aliases = _each_quoted(user.aliases)
+        facts = [f"also called {', '.join(aliases)}"] if aliases else []
+        facts += _each_quoted((user.status, *user.memories))
         if facts:
-            lines.append(f"{labels[user.id]}: {'; '.join(facts)}")
-    return _listed("Known of those who take part:", lines)
+            lines.append(f'"{labels[user.id]}": {"; ".join(facts)}')
+    return _lines("Known of those who take part:", lines)
 
 
 def _listed(title: str, lines: Sequence[str]) -> str:
-    told = [inside_block(line, MOST_LINE) for line in lines]
-    return "\n".join([title, *(f"- {line}" for line in told if line)]) if any(told) else ""
+    return _lines(title, _each_quoted(lines))
+
+
+def _lines(title: str, lines: Sequence[str]) -> str:
+    return "\n".join([title, *(f"- {line}" for line in lines)]) if lines else ""
+
+
+def _each_quoted(words: Iterable[str]) -> list[str]:
+    return [told for one in words if (told := quoted(one, MOST_LINE))]
 
 
 def _named(title: str, names: Sequence[str]) -> str:

@@ -1,44 +1,42 @@
 """Hostile names and texts, kept from posing as another speaker or as a [System: ...] block.
 
 The rule:
-- A name is one line of at most 80 characters without control and format characters. Its colons become blanks, brackets and
-  braces become parentheses, so that it can end neither a speaker's label nor a block, and opens no code.
+- A name is one line of at most 80 characters without invisible characters. Its colons become blanks, brackets and braces
+  become parentheses, double quotes apostrophes, so that it can end neither a speaker's label nor a block nor a quote, and
+  opens no code.
+- Names are compared by their letters and digits, as `letters.folded` has it.
 - A name that is a role's (system, assistant ...) says that it is a user's. Two participants never have the same label:
   personas come first, then the older account; whoever comes later gets a number.
 - `[System` in a text becomes `(System`. Every block that this system writes begins with it.
 - A line in the middle of a text that begins with another participant's label, or a role's, is marked as quoted by `> `.
-- What is told inside a block has no brackets.
+- Others' words inside a block stand in quotes and have neither brackets nor quotes themselves.
 """
 
 import re
-import unicodedata
 from collections.abc import Container
+
+from services.context.hostile import without_brackets, without_quotes
+from services.context.letters import BESIDE_LETTERS, BRACKET_OPENS, COLONS, folded, seen, spells
 
 MOST_NAME = 80
 NAMELESS = "somebody"
 ROLES = frozenset({"system", "assistant", "user", "model", "human", "developer", "tool", "ai"})
 
-_IN_NAMES = str.maketrans("[]{}<>`:" + "［］｛｝＜＞｀：" + "﹕꞉∶", "()()‹›' " + "()()‹›' " + "   ")
-_UNSEEN = "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*"
-_FORGED = re.compile(r"[\[［【](?=[\W_]{0,8}" + _UNSEEN.join("system") + r"(?![^\W_]))", re.IGNORECASE)
-_DECORATION = "*_~>#|- \t"
-_COLON = re.compile("[:：﹕꞉∶]")
-_BRACKETS = (("[", "("), ("]", ")"), ("［", "("), ("］", ")"), ("【", "("), ("】", ")"))
-_LONGEST_HEAD = 200
+_USERS = " (user)"
+_IN_NAMES = str.maketrans("{}<>`｛｝＜＞｀﹤﹥﹛﹜" + COLONS, "()‹›'()‹›'‹›()" + " " * len(COLONS))
+_COLON = re.compile(f"[{COLONS}]")
+_OPENING = re.compile(f"[{BRACKET_OPENS}]")
+# It never fails behind a bracket, so no character is looked at again for the next one.
+_OPENED = re.compile(rf"[{BRACKET_OPENS}]{BESIDE_LETTERS}*+([sS\x80-\U0010ffff])?")
 
 
 def name_line(name: str) -> str:
     """The name by the rule above; never empty."""
-    line = " ".join(_seen(name).translate(_IN_NAMES).split())[:MOST_NAME].rstrip()
+    plain = without_quotes(without_brackets(seen(name))).translate(_IN_NAMES)
+    line = " ".join(plain.split())[:MOST_NAME].rstrip()
     if not line:
         return NAMELESS
-    return f"{line} (user)" if folded(line) in ROLES else line
-
-
-def folded(label: str) -> str:
-    """What two labels have in common that a reader takes for the same one."""
-    plain = label if label.isascii() else unicodedata.normalize("NFKC", label)
-    return " ".join(_seen(plain).casefold().split())
+    return line[: MOST_NAME - len(_USERS)].rstrip() + _USERS if folded(line) in ROLES else line
 
 
 def honest(text: str, others: Container[str], *, begins: bool) -> str:
@@ -47,8 +45,8 @@ def honest(text: str, others: Container[str], *, begins: bool) -> str:
     `others` are the folded labels of those who did not write it. `begins`: its first line follows the speaker's label, so
     it needs no mark.
     """
-    if "[" in text or "［" in text or "【" in text:
-        text = _FORGED.sub("(", text)
+    if "[" in text or (not text.isascii() and _OPENING.search(text)):
+        text = _without_blocks(text)
     lines = text.splitlines()
     for number in range(1 if begins else 0, len(lines)):
         if _is_label(lines[number], others):
@@ -56,35 +54,30 @@ def honest(text: str, others: Container[str], *, begins: bool) -> str:
     return "\n".join(lines)
 
 
-def inside_block(text: str, limit: int) -> str:
-    """A text on one line and without brackets, at most `limit` characters long, for a block that this system writes."""
-    plain = text[: 4 * limit]
-    # A search for each takes a tenth of what it takes to look every letter up.
-    for bracket, parenthesis in _BRACKETS:
-        plain = plain.replace(bracket, parenthesis)
-    line = " ".join(plain.split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
-
-
 def block(text: str) -> str:
     """A block that this system writes."""
     return f"[System: {text}]"
 
 
+def _without_blocks(text: str) -> str:
+    out: list[str] = []
+    end = 0
+    for opened in _OPENED.finditer(text):
+        if opened[1] is not None and spells(text, "system", opened.start(1)):
+            start = opened.start(1)
+            out += [text[end : opened.start()], _OPENING.sub("(", text[opened.start() : start])]
+            end = start
+    return "".join([*out, text[end:]]) if out else text
+
+
 def _is_label(line: str, others: Container[str]) -> bool:
-    start = line[:_LONGEST_HEAD]
-    if ":" in start and start.isascii():
-        end = start.index(":")
-    elif colon := _COLON.search(start):
-        end = colon.start()
-    else:
+    """Whether the line begins with one, up to the first colon that has something before it."""
+    if ":" not in line and line.isascii():
         return False
-    head = folded(start[:end].strip(_DECORATION))
-    return head in others or head in ROLES
-
-
-def _seen(text: str) -> str:
-    """The text without control and format characters, and the like, but with its whitespace."""
-    if text.isprintable():
-        return text
-    return "".join([letter for letter in text if letter.isprintable() or letter.isspace()])
+    start = 0
+    for colon in _COLON.finditer(line):
+        head = folded(line[start : colon.start()])
+        if head:
+            return head in others or head in ROLES
+        start = colon.end()
+    return False

@@ -7,8 +7,9 @@ import msgspec
 
 from schemas.context import ConversationUser
 from services.context.building.known import KnownUser, Scene
-from services.context.building.names import MOST_NAME, folded, name_line
+from services.context.building.names import MOST_NAME, name_line
 from services.context.building.speakers import Heard, Kind, Speaker, active_persona
+from services.context.letters import folded
 
 _ORDER: Mapping[Kind, int] = {"persona": 0, "account": 1, "webhook": 2}
 

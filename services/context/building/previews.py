@@ -1,8 +1,9 @@
-"""Cards under a message, as previews of links: a block each, whose words are others' and stay inside it."""
+"""Cards under a message, as previews of links: a block each, whose words are others' and stay in quotes."""
 
 from services.context.building.attachments import is_animation
 from services.context.building.messages import Embed, HistoryMessage
-from services.context.building.names import block, inside_block
+from services.context.building.names import block
+from services.context.hostile import quoted
 
 MOST_DESCRIPTION = 500
 MOST_TITLE = 200
@@ -19,10 +20,10 @@ def previews(message: HistoryMessage) -> tuple[str, ...]:
 
 
 def _preview(embed: Embed) -> str:
-    title = inside_block(embed.title, MOST_TITLE)
-    description = inside_block(embed.description, MOST_DESCRIPTION)
+    title = quoted(embed.title, MOST_TITLE)
+    description = quoted(embed.description, MOST_DESCRIPTION)
     if not title and not description:
         return ""
-    url = inside_block(embed.url or "", MOST_URL)
+    url = quoted(embed.url or "", MOST_URL)
     said = ": ".join(text for text in (title, description) if text)
     return block(f"Link preview{f' of {url}' if url else ''}: {said}")

@@ -6,8 +6,9 @@ from schemas.context import ContextTag, StructuredContextItem, TextPart
 from services.context.building.history import Said
 from services.context.building.knowledge import Resolve
 from services.context.building.known import Note, Scene
-from services.context.building.names import block, inside_block
+from services.context.building.names import block
 from services.context.building.speakers import Speaker
+from services.context.hostile import quoted
 from services.context.notices import CONTINUE
 
 MOST_QUEUED = 280
@@ -50,11 +51,12 @@ def directives(
     wanted = [resolve(text) for text in scene.directives]
     if scene.impersonated is not None:
         label = labels[Speaker("account", scene.impersonated.user_id)]
-        wanted.insert(0, f"Write the next message of {label} here, as {label} would write it.")
+        wanted.insert(0, f'Write the next message of "{label}" here, as "{label}" would write it.')
     out = [_told(block(" ".join(wanted)))] if wanted else []
     if scene.asked.is_queued:
-        quote = inside_block(asked.text, MOST_QUEUED)
-        out.append(_told(block(f'Answer this message of {labels[asked.speaker]} now: "{quote}"')))
+        quote = quoted(asked.text, MOST_QUEUED)
+        words = f": {quote}" if quote else "."
+        out.append(_told(block(f'Answer this message of "{labels[asked.speaker]}" now{words}')))
     return out
 
 

@@ -166,7 +166,9 @@ class MediaResolver:
         called = file_name(work.part.name) or "animation"
         out: list[ContextPart] = []
         if work.can_label:
-            out.append(TextPart(text=f"[System: {len(frames)} frames of the animated GIF {called} follow, in order.]"))
+            out.append(
+                TextPart(text=f'[System: {len(frames)} frames of the animated GIF "{called}" follow, in order.]')
+            )
         for frame in frames:
             if work.can_label:
                 out.append(TextPart(text=f"[Frame {frame.number}]"))

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 from schemas.context import ImagePart, OmittedPart, StructuredContextItem, TextPart, VideoPart
+from services.context.hostile import quoted
 from services.context.neutral.partition import SYSTEM_TAGS
-from services.context.notices import file_name
+from services.context.notices import MOST_NAME
 
 Medium = ImagePart | VideoPart | OmittedPart
 
@@ -44,7 +45,7 @@ def media_notice(media: Sequence[Medium], sender: str | None) -> str:
     kinds = [_counted("image", images), _counted("video", len(media) - images)]
     what = " and ".join(kind for kind in kinds if kind)
     verb = "was" if len(media) == 1 else "were"
-    name = file_name(sender)
+    name = quoted(sender or "", MOST_NAME)
     return (
         f"[System: The following {what} {verb} sent by {name}.]"
         if name

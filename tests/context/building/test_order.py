@@ -73,7 +73,7 @@ Topic of the channel: thread\
                 "knowledge_server_memories",
                 """\
 Remembered of this server:
-- Grace has a cat\
+- "Grace has a cat"\
 """,
             ),
             ("system", "knowledge_server_emojis", "Custom emojis of this server: :tea:, :yarn:"),
@@ -83,7 +83,7 @@ Remembered of this server:
                 "knowledge_users_in_conversation",
                 """\
 [System: Known of those who take part:
-- Grace: also called G; away; likes tea]\
+- "Grace": also called "G"; "away"; "likes tea"]\
 """,
             ),
             (
@@ -91,7 +91,7 @@ Remembered of this server:
                 "knowledge_short_term_memory",
                 """\
 [System: What happened before:
-- They met.]\
+- "They met."]\
 """,
             ),
             (
@@ -99,7 +99,7 @@ Remembered of this server:
                 "knowledge_server_documents",
                 """\
 [System: Found in documents:
-- Page 1: all.]\
+- "Page 1: all."]\
 """,
             ),
             ("user", "knowledge_server_conditioning", "[System: Speak Mira's way.]"),
@@ -112,7 +112,7 @@ Remembered of this server:
             ("user", "context_note_injection", "[System: Stay calm, Mira.]"),
             ("user", "dialogue_history", "Ada: and you?"),
             ("user", "knowledge_current_context", "[System: Be brief. Be kind.]"),
-            ("user", "knowledge_current_context", '[System: Answer this message of Ada now: "and you?"]'),
+            ("user", "knowledge_current_context", '[System: Answer this message of "Ada" now: "and you?"]'),
         ]
     )
 
@@ -177,8 +177,8 @@ def test_a_reply_begins_as_wished_until_it_has_begun() -> None:
 def test_a_queued_message_is_quoted_in_part() -> None:
     where = asking(scene("[x] " + "y" * 400), is_queued=True)
     told = lines(where)[-1][1]
-    assert told.startswith('[System: Answer this message of Ada now: "(x) yyy')
-    assert len(told) == len('[System: Answer this message of Ada now: ""]') + 280
+    assert told.startswith('[System: Answer this message of "Ada" now: "(x) yyy')
+    assert len(told) == len('[System: Answer this message of "Ada" now: ""]') + 280
 
 
 @pytest.mark.parametrize(

@@ -251,7 +251,7 @@ async def test_in_development_its_keyframes_follow_a_line_about_them(
     image = server.image("a.gif", gif(12), "image/gif").model_copy(update={"name": "a [b].gif"})
     parts = await bench.resolve(OPENAI, said(image, "look"))
     assert [part.text if isinstance(part, TextPart) else getattr(part, "name", None) for part in parts] == [
-        "[System: 3 frames of the animated GIF a (b).gif follow, in order.]",
+        '[System: 3 frames of the animated GIF "a (b).gif" follow, in order.]',
         "[Frame 1]",
         "a (b).gif, frame 1",
         "[Frame 11]",

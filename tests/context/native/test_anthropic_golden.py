@@ -168,7 +168,7 @@ def test_a_tool_exchange_with_signed_thinking_and_images() -> None:
                         {"type": "tool_result", "tool_use_id": "toolu_1", "content": '{"result":{"sky":"clear"}}'},
                         {"type": "tool_result", "tool_use_id": "toolu_2", "content": '{"result":{"sky":"grey"}}'},
                         {"type": "text", "text": "Pictures of media_1 and media_2."},
-                        {"type": "text", "text": "[Image 1: kyiv.png]"},
+                        {"type": "text", "text": '[Image 1: "kyiv.png"]'},
                         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}},
                         {"type": "text", "text": "[Image 2]"},
                         {
@@ -217,11 +217,11 @@ def test_pictures_that_fail_leave_a_notice_and_the_others_keep_their_numbers() -
             {
                 "role": "user",
                 "content": [
-                    {"type": "text", "text": "[System: Image 1 (a.png) is not shown: it could not be downloaded.]"},
-                    {"type": "text", "text": "[Image 2: b.png]"},
+                    {"type": "text", "text": '[System: Image 1 ("a.png") is not shown: it could not be downloaded.]'},
+                    {"type": "text", "text": '[Image 2: "b.png"]'},
                     {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}},
                     {"type": "text", "text": "grace: look"},
-                    {"type": "text", "text": "[System: Image 3 (c.png) is not shown: it is over a size limit.]"},
+                    {"type": "text", "text": '[System: Image 3 ("c.png") is not shown: it is over a size limit.]'},
                     {"type": "text", "text": "[System: Image 4 is not shown: its format is not supported.]"},
                     {"type": "text", "text": "[Image 5]"},
                     {
@@ -232,7 +232,10 @@ def test_pictures_that_fail_leave_a_notice_and_the_others_keep_their_numbers() -
                             "data": BlobText(blob=BlobRef(key=KEY, size=7)),
                         },
                     },
-                    {"type": "text", "text": "[System: A video (clip.mp4) is not shown: this model takes no videos.]"},
+                    {
+                        "type": "text",
+                        "text": '[System: A video ("clip.mp4") is not shown: this model takes no videos.]',
+                    },
                     {"type": "text", "text": "kay: and this", "cache_control": {"type": "ephemeral"}},
                 ],
             }
@@ -267,7 +270,7 @@ def test_a_model_that_sees_nothing_is_told_of_pictures_and_no_picture_counts_as_
             {
                 "role": "user",
                 "content": [
-                    {"type": "text", "text": "[System: Image 1 (a.png) is not shown: this model takes no images.]"},
+                    {"type": "text", "text": '[System: Image 1 ("a.png") is not shown: this model takes no images.]'},
                     {"type": "text", "text": "grace: look", "cache_control": {"type": "ephemeral"}},
                 ],
             }

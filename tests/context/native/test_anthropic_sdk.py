@@ -86,7 +86,7 @@ SAME_CONTENT: dict[str, tuple[NeutralContext, Target, dict[str, Any]]] = {
                 {
                     "role": "user",
                     "content": [
-                        {"type": "text", "text": "[Image 1: a.png]"},
+                        {"type": "text", "text": '[Image 1: "a.png"]'},
                         anthropic.types.ImageBlockParam(
                             type="image", source={"type": "base64", "media_type": "image/png", "data": PIXEL}
                         ),

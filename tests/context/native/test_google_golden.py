@@ -227,7 +227,7 @@ def test_media_are_inline_and_what_cannot_be_shown_is_told_of() -> None:
             {
                 "role": "user",
                 "parts": [
-                    {"text": "[System: An image (a.png) is not shown: it could not be downloaded.]"},
+                    {"text": '[System: An image ("a.png") is not shown: it could not be downloaded.]'},
                     {
                         "inlineData": {
                             "mimeType": "image/png",
@@ -239,7 +239,7 @@ def test_media_are_inline_and_what_cannot_be_shown_is_told_of() -> None:
             },
             {
                 "role": "user",
-                "parts": [{"text": "[System: An image (c.gif) is not shown: this model takes no moving images.]"}],
+                "parts": [{"text": '[System: An image ("c.gif") is not shown: this model takes no moving images.]'}],
             },
             {
                 "role": "user",
@@ -257,7 +257,7 @@ def test_media_are_inline_and_what_cannot_be_shown_is_told_of() -> None:
                             ),
                         }
                     },
-                    {"text": "[System: A video (long.mp4) is not shown: it is over a size limit.]"},
+                    {"text": '[System: A video ("long.mp4") is not shown: it is over a size limit.]'},
                     {"text": "kay: and this"},
                 ],
             },

@@ -214,8 +214,8 @@ def test_a_model_that_sees_nothing_is_told_of_what_there_was() -> None:
     made = build(context(user(image("a.png"), VideoPart(name="b.mp4"), link, "grace: look", message_id="1")), blind)
     assert contents(made)[0]["parts"] == snapshot(
         [
-            {"text": "[System: An image (a.png) is not shown: this model takes no images.]"},
-            {"text": "[System: A video (b.mp4) is not shown: this model takes no videos.]"},
+            {"text": '[System: An image ("a.png") is not shown: this model takes no images.]'},
+            {"text": '[System: A video ("b.mp4") is not shown: this model takes no videos.]'},
             {"text": "[System: A video is not shown: this model takes no links to videos.]"},
             {"text": "grace: look"},
         ]

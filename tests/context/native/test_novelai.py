@@ -72,7 +72,7 @@ kay: how are you?
 <think></think>
 Ada: Splendid.
 <|user|>
-[System: An image (cat.png) is not shown: this model takes no images.]
+[System: An image ("cat.png") is not shown: this model takes no images.]
 grace: look
 <|assistant|>
 <think></think>
@@ -136,7 +136,7 @@ Wait.
 </tool_response>
 <|user|>
 [System: The following image was returned by weather.]
-[System: An image (riga.png) is not shown: this model takes no images.]
+[System: An image ("riga.png") is not shown: this model takes no images.]
 <|assistant|>
 <think></think>
 """)
@@ -226,7 +226,7 @@ Serves: tea
 kay: how are you?
 Ada: Splendid.
 ***
-[System: An image (cat.png) is not shown: this model takes no images.]
+[System: An image ("cat.png") is not shown: this model takes no images.]
 grace: look
 Ada: I see.
 grace: what is the weather?

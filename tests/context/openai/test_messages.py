@@ -64,7 +64,7 @@ def test_media_of_the_model_move_into_a_users_turn_that_names_the_sender() -> No
         (
             "user",
             [
-                {"type": "text", "text": "[System: The following images were sent by Mira.]"},
+                {"type": "text", "text": '[System: The following images were sent by "Mira".]'},
                 {"type": "image_url", "image_url": {"url": PNG_URL}},
                 {"type": "image_url", "image_url": {"url": BlobText(BLOB.blob, "data:image/jpeg;base64,")}},
             ],
@@ -82,10 +82,10 @@ def test_media_of_the_model_move_into_a_users_turn_that_names_the_sender() -> No
 @pytest.mark.parametrize(
     ("part", "facts", "told", "warning"),
     [
-        (PNG, {"sees_images": False}, "An image (cat.png) is not shown: this model takes no images", "image_unsupported"),
+        (PNG, {"sees_images": False}, 'An image ("cat.png") is not shown: this model takes no images', "image_unsupported"),
         (GIF, {}, "An image is not shown: animations cannot be shown", "image_unsupported"),
-        (LOST, {}, "An image (dog.png) is not shown: it could not be downloaded", "image_skipped"),
-        (PNG.model_copy(update={"inline_data": None}), {}, "An image (cat.png) is not shown: it could not be downloaded",
+        (LOST, {}, 'An image ("dog.png") is not shown: it could not be downloaded', "image_skipped"),
+        (PNG.model_copy(update={"inline_data": None}), {}, 'An image ("cat.png") is not shown: it could not be downloaded',
          "image_skipped"),
         (VIDEO, {"sees_videos": True}, "A video is not shown: this model takes no videos", "video_unsupported"),
         (YOUTUBE, {"sees_youtube": True}, "A video is not shown: this model takes no videos", "video_unsupported"),

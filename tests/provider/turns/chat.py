@@ -25,7 +25,7 @@ DETAILS = (
 """A router's reasoning as it must come back; the text and its signature come in pieces."""
 
 _COMMON = frozenset({"model", "messages", "stream", "stream_options"})
-_UNSEEN = "[System: An image (seen.png) is not shown: this model takes no images.]"
+_UNSEEN = '[System: An image ("seen.png") is not shown: this model takes no images.]'
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ class ClaudePlayer:
         equal(hi, [{"type": "text", "text": "Hello, Ada."}], "messages[1]")
         words, label, shown = asked
         equal(words, {"type": "text", "text": script.QUESTION}, "messages[2].content[0]")
-        equal(label, {"type": "text", "text": "[Image 1: cat.png]"}, "messages[2].content[1]")
+        equal(label, {"type": "text", "text": '[Image 1: "cat.png"]'}, "messages[2].content[1]")
         self._check_picture(shown, script.USERS_PICTURE)
         if not rest:
             return self._calling()
@@ -100,7 +100,7 @@ class ClaudePlayer:
             equal((result["type"], result["tool_use_id"]), ("tool_result", IDS[name]), "a result")
             equal(json.loads(result["content"]), response, "a result's content")
         equal(note, {"type": "text", "text": script.NOTE}, "the note of the tools' picture")
-        equal(label, {"type": "text", "text": "[Image 2: seen.png]"}, "the label of the tools' picture")
+        equal(label, {"type": "text", "text": '[Image 2: "seen.png"]'}, "the label of the tools' picture")
         self._check_picture(shown, script.TOOLS_PICTURE)
 
     def _calling(self) -> bytes:

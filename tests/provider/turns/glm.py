@@ -31,7 +31,7 @@ _RESULTS = """<|observation|>
 <tool_response>
 {"time":"noon"}
 </tool_response>"""
-_UNSEEN = "[System: An image (seen.png) is not shown: this model takes no images.]"
+_UNSEEN = '[System: An image ("seen.png") is not shown: this model takes no images.]'
 _CALLED = f"{script.TEXT.strip()}\n{''.join(_CALLS)}"
 _EXCHANGE = f"\n<|assistant|>\n<think></think>\n{_CALLED}\n{_RESULTS}\n<|user|>\n{script.NOTE}\n{_UNSEEN}"
 

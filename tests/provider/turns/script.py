@@ -24,7 +24,7 @@ TOOLS_PICTURE = base64.b64decode(
 
 SYSTEM = "You are Odradek."
 QUESTION = "What is on this picture? 猫?"
-UNSEEN = "[System: An image (cat.png) is not shown: this model takes no images.]"
+UNSEEN = '[System: An image ("cat.png") is not shown: this model takes no images.]'
 THOUGHTS = ("A cat? ", "I should look “twice” — 猫.\n")
 SAID = ("Let me ", "look. ")
 ARGS = {"what": 'the café\n"3"', "zoom": 2}
