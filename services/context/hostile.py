@@ -11,9 +11,8 @@ _OPEN, _CLOSE, _QUOTE = (re.compile(f"[{some}]") for some in (BRACKET_OPENS, _CL
 
 def inside_block(text: str, limit: int) -> str:
     """A text on one line and without brackets, at most `limit` characters long, for a block that this system writes."""
-    plain = without_brackets(text[: 4 * limit])
-    line = " ".join(plain.split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+    line = " ".join(text[: 4 * limit].split())
+    return without_brackets(line if len(line) <= limit else line[: limit - 1].rstrip() + "…")
 
 
 def quoted(text: str, limit: int) -> str:

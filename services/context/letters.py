@@ -19,8 +19,9 @@ BESIDE_LETTERS = rf"(?:(?![{_IN_CIRCLES}])[\W_{_FILLERS}])"
 """A pattern of what is neither letter nor digit to the eye. To Python fillers of Hangul are, and letters in circles not."""
 
 _LETTER = re.compile(rf"[^\W_{_FILLERS}]|[{_IN_CIRCLES}]")
+_SIGNS = re.compile(r"[\s!-/:-@\[-`{-~]+")
 _MARKDOWN = "*_~>#|-`\"'@< \t"
-_ASCII_BESIDE_LETTERS = {code: None for code in range(128) if not chr(code).isalnum()}
+_ASCII_BESIDE_LETTERS = bytes(code for code in range(128) if not chr(code).isalnum())
 
 
 def seen(text: str) -> str:
@@ -39,11 +40,15 @@ def folded(label: str) -> str:
     One without letters is told apart by all that is seen of it, but for whitespace and Markdown around it.
     """
     if label.isascii():
-        letters = label.translate(_ASCII_BESIDE_LETTERS).lower()
+        letters = label.encode().translate(None, _ASCII_BESIDE_LETTERS).decode().lower()
         return letters if letters and not letters.isdigit() else _signs(label)
     # Twice, since what compatibility hides may be invisible too.
     plain = seen(unicodedata.normalize("NFKC", seen(label))).casefold()
-    letters = "".join([letter for letter in plain if letter.isalnum() or unicodedata.category(letter)[0] in "LNM"])
+    letters = _SIGNS.sub("", plain)
+    if not letters.isalnum():
+        letters = "".join(
+            [letter for letter in letters if letter.isalnum() or unicodedata.category(letter)[0] in "LNM"]
+        )
     return letters if any(letter.isalpha() for letter in letters) else _signs(plain)
 
 
@@ -51,13 +56,17 @@ def spells(text: str, word: str, start: int) -> bool:
     """Whether the text goes on with the word, whatever stands between its letters, and no letter right behind it."""
     found = ""
     for letter in _LETTER.finditer(text, start):
-        bare = unicodedata.normalize("NFKD", letter[0]).casefold()
-        found += "".join([one for one in bare if one.isalnum()])
+        one = letter[0]
+        found += one.lower() if one.isascii() else _bare(one)
         if found == word:
             return _LETTER.match(text, letter.end()) is None
         if not word.startswith(found):
             return False
     return False
+
+
+def _bare(letter: str) -> str:
+    return "".join([one for one in unicodedata.normalize("NFKD", letter).casefold() if one.isalnum()])
 
 
 def _signs(label: str) -> str:

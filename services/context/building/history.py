@@ -6,7 +6,7 @@ have no blocks; those follow as a user's. Only what this system writes goes with
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
 
 import msgspec
@@ -64,7 +64,6 @@ class Telling:
         self._by_id = {heard.message.id: heard for heard in messages}
         self._before = {after.message.id: before.message.id for before, after in pairwise(messages)}
         self._texts: dict[str, str] = {}
-        self._line = cache(name_line)
         self.references = References()
 
     def told(self) -> list[Said]:
@@ -143,7 +142,7 @@ class Telling:
         name = self._people.labels.get(Speaker("account", mentioned))
         if name is None:
             name = scene.bot_name if scene.bot_name and mentioned == scene.bot_id else names.get(mentioned)
-        return None if name is None else self._line(name)
+        return None if name is None else name_line(name)
 
     def _joined(self, row: Sequence[Said]) -> Said:
         """What one speaker said in a row, as one; only its first line follows the speaker's label, where there is one."""

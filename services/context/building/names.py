@@ -14,6 +14,7 @@ The rule:
 
 import re
 from collections.abc import Container
+from functools import lru_cache
 
 from services.context.hostile import without_brackets, without_quotes
 from services.context.letters import BESIDE_LETTERS, BRACKET_OPENS, COLONS, folded, seen, spells
@@ -24,12 +25,15 @@ ROLES = frozenset({"system", "assistant", "user", "model", "human", "developer",
 
 _USERS = " (user)"
 _IN_NAMES = str.maketrans("{}<>`｛｝＜＞｀﹤﹥﹛﹜" + COLONS, "()‹›'()‹›'‹›()" + " " * len(COLONS))
-_COLON = re.compile(f"[{COLONS}]")
+_COLON = re.compile(f"[{COLONS}]+")
+_STRANGE = frozenset(BRACKET_OPENS.removeprefix("\\["))
 _OPENING = re.compile(f"[{BRACKET_OPENS}]")
 # It never fails behind a bracket, so no character is looked at again for the next one.
 _OPENED = re.compile(rf"[{BRACKET_OPENS}]{BESIDE_LETTERS}*+([sS\x80-\U0010ffff])?")
 
 
+# The same people speak turn after turn.
+@lru_cache(maxsize=2_048)
 def name_line(name: str) -> str:
     """The name by the rule above; never empty."""
     plain = without_quotes(without_brackets(seen(name))).translate(_IN_NAMES)
@@ -45,7 +49,7 @@ def honest(text: str, others: Container[str], *, begins: bool) -> str:
     `others` are the folded labels of those who did not write it. `begins`: its first line follows the speaker's label, so
     it needs no mark.
     """
-    if "[" in text or (not text.isascii() and _OPENING.search(text)):
+    if "[" in text or (not text.isascii() and not _STRANGE.isdisjoint(text)):
         text = _without_blocks(text)
     lines = text.splitlines()
     for number in range(1 if begins else 0, len(lines)):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import msgspec
 
@@ -12,6 +13,9 @@ from services.context.building.speakers import Heard, Kind, Speaker, active_pers
 from services.context.letters import folded
 
 _ORDER: Mapping[Kind, int] = {"persona": 0, "account": 1, "webhook": 2}
+
+# The same people speak turn after turn.
+_key = lru_cache(maxsize=2_048)(folded)
 
 
 class Others(msgspec.Struct, frozen=True):
@@ -74,7 +78,7 @@ def _by_label(names: Mapping[Speaker, str]) -> dict[str, tuple[Speaker, str]]:
     numbers: dict[str, int] = {}
     for speaker in sorted(names, key=_rank):
         label = name_line(names[speaker])
-        key = folded(label)
+        key = _key(label)
         if key in taken:
             # Numbers that were taken stay so: who comes later with the name need not try them again.
             short = label[: MOST_NAME - 6]
