@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 from schemas.context import ImagePart, OmittedPart, StructuredContextItem, TextPart, VideoPart
-from services.context.hostile import quoted
 from services.context.neutral.partition import SYSTEM_TAGS
-from services.context.notices import MOST_NAME
+from services.context.notices import file_name
 
 Medium = ImagePart | VideoPart | OmittedPart
 
@@ -45,7 +44,8 @@ def media_notice(media: Sequence[Medium], sender: str | None) -> str:
     kinds = [_counted("image", images), _counted("video", len(media) - images)]
     what = " and ".join(kind for kind in kinds if kind)
     verb = "was" if len(media) == 1 else "were"
-    name = quoted(sender or "", MOST_NAME)
+    # Not in quotes, since the sentence is the strict chat page's to the letter.
+    name = file_name(sender)
     return (
         f"[System: The following {what} {verb} sent by {name}.]"
         if name

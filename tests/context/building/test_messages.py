@@ -53,7 +53,7 @@ def test_the_models_own_pictures_stay_its_own_and_its_blocks_follow_as_a_users()
     )
     assert behind.message_id == own.message_id
     moved = relocate_media((own,))
-    assert text(moved[1]) == '[System: The following image was sent by "Odradek".]'
+    assert text(moved[1]) == "[System: The following image was sent by Odradek.]"
 
 
 def test_the_question_brings_what_is_attached_to_it() -> None:

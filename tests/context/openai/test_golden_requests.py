@@ -63,7 +63,7 @@ Rules of the server.\
                     {
                         "role": "user",
                         "content": [
-                            {"type": "text", "text": '[System: The following image was sent by "Mira".]'},
+                            {"type": "text", "text": "[System: The following image was sent by Mira.]"},
                             {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
                         ],
                     },
@@ -146,7 +146,7 @@ def test_openai_responses() -> None:
                     {
                         "role": "user",
                         "content": [
-                            {"type": "input_text", "text": '[System: The following image was sent by "Mira".]'},
+                            {"type": "input_text", "text": "[System: The following image was sent by Mira.]"},
                             {
                                 "type": "input_image",
                                 "image_url": "data:image/png;base64,iVBORw0KGgo=",
@@ -228,7 +228,7 @@ Rules of the server.\
                     {
                         "role": "user",
                         "content": [
-                            {"type": "text", "text": '[System: The following image was sent by "Mira".]'},
+                            {"type": "text", "text": "[System: The following image was sent by Mira.]"},
                             {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
                         ],
                     },
@@ -324,7 +324,7 @@ Rules of the server.\
                     {
                         "role": "user",
                         "content": [
-                            {"type": "text", "text": '[System: The following image was sent by "Mira".]'},
+                            {"type": "text", "text": "[System: The following image was sent by Mira.]"},
                             {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
                         ],
                     },
@@ -416,7 +416,7 @@ Rules of the server.\
                     {
                         "role": "user",
                         "content": [
-                            {"type": "text", "text": '[System: The following image was sent by "Mira".]'},
+                            {"type": "text", "text": "[System: The following image was sent by Mira.]"},
                             {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
                         ],
                     },
@@ -497,7 +497,7 @@ Rules of the server.\
                     {
                         "role": "user",
                         "content": [
-                            {"type": "text", "text": '[System: The following image was sent by "Mira".]'},
+                            {"type": "text", "text": "[System: The following image was sent by Mira.]"},
                             {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
                         ],
                     },
@@ -578,7 +578,7 @@ Rules of the server.\
                     {
                         "role": "user",
                         "content": [
-                            {"type": "text", "text": '[System: The following image was sent by "Mira".]'},
+                            {"type": "text", "text": "[System: The following image was sent by Mira.]"},
                             {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
                         ],
                     },
@@ -673,7 +673,7 @@ Rules of the server.\
                     {
                         "role": "user",
                         "content": [
-                            {"type": "text", "text": '[System: The following image was sent by "Mira".]'},
+                            {"type": "text", "text": "[System: The following image was sent by Mira.]"},
                             {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
                         ],
                     },
@@ -762,7 +762,7 @@ Rules of the server.\
             {
                 "role": "user",
                 "content": [
-                    {"type": "text", "text": '[System: The following image was sent by "Mira".]'},
+                    {"type": "text", "text": "[System: The following image was sent by Mira.]"},
                     {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
                     {"type": "text", "text": "Ada: hello"},
                     {"type": "text", "text": "Ada: look"},

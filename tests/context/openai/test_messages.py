@@ -64,7 +64,7 @@ def test_media_of_the_model_move_into_a_users_turn_that_names_the_sender() -> No
         (
             "user",
             [
-                {"type": "text", "text": '[System: The following images were sent by "Mira".]'},
+                {"type": "text", "text": "[System: The following images were sent by Mira.]"},
                 {"type": "image_url", "image_url": {"url": PNG_URL}},
                 {"type": "image_url", "image_url": {"url": BlobText(BLOB.blob, "data:image/jpeg;base64,")}},
             ],

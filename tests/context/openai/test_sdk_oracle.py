@@ -62,7 +62,7 @@ MATRIX = {
             "messages": [
                 {"role": "assistant", "content": "See."},
                 {"role": "user", "content": [
-                    {"type": "text", "text": "[System: The following image was sent by \"Mira\".]"}, SEEN,
+                    {"type": "text", "text": "[System: The following image was sent by Mira.]"}, SEEN,
                 ]},
                 {"role": "user", "content": [{"type": "text", "text": "ada: ah"}, SEEN]},
             ]
