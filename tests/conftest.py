@@ -1,4 +1,4 @@
-"""The broker that a test run shares, and the check that no test leaves a process behind."""
+"""The broker that a test run shares, what hypothesis may take, and the check that no test leaves a process behind."""
 
 import asyncio
 import re
@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import psutil
 import pytest
+from hypothesis import HealthCheck, settings
 
 from services.sandbox.brokers import container
 from services.sandbox.brokers.choose import BrokerChoice, choose
@@ -20,6 +21,10 @@ from services.sandbox.brokers.install import missing as jvm_missing
 from services.sandbox.brokers.jvm import JvmKafka
 
 NEEDS_JVM = "jvm_kafka_factory"
+# A busy machine makes any example slow, which says nothing of the code.
+settings.register_profile("any_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any_machine")
+
 _CHOICE = pytest.StashKey[BrokerChoice | BrokerUnavailable]()
 
 
