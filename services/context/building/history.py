@@ -15,7 +15,6 @@ from schemas.context import ContextPart, ContextRole, ImagePart, StructuredConte
 from schemas.deliveries import NOTICE
 from services.context.building.attachments import shown
 from services.context.building.custom_emojis import custom_emojis
-from services.context.building.items import history_item
 from services.context.building.known import Scene
 from services.context.building.messages import HistoryMessage
 from services.context.building.names import block, honest, name_line
@@ -93,13 +92,14 @@ class Telling:
 
     def _item(self, role: ContextRole, said: Said, parts: tuple[ContextPart, ...]) -> StructuredContextItem:
         people, speaker = self._people, said.speaker
-        return history_item(
-            role,
-            parts,
+        return StructuredContextItem(
+            role=role,
+            parts=parts,
+            tag="dialogue_history",
             sender=people.labels[speaker],
             message_id=said.message_id,
-            users=people.users,
-            index=people.index[speaker],
+            conversation_users=people.users,
+            participant_target_index=people.index[speaker],
         )
 
     def _said(self, heard: Heard) -> Said | None:
