@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import cast
 
+from schemas.parameter_types import json_type
+
 Schema = Mapping[str, object]
 
 _ANNOTATIONS = frozenset(
@@ -193,7 +195,7 @@ def _accepts(schema: Schema, value: object) -> bool:
     allowed = _values(schema)
     if allowed is not None:
         return any(type(other) is type(value) and other == value for other in allowed)
-    if _type_of(value) not in _types(schema):
+    if json_type(value) not in _types(schema):
         return False
     if isinstance(value, str):
         bounds = _bounds(schema)
@@ -233,24 +235,6 @@ def _types(schema: Schema) -> frozenset[str]:
         return _ALL_TYPES
     types = frozenset(cast(list[str], found)) if isinstance(found, list) else frozenset((cast(str, found),))
     return types | {"integer"} if "number" in types else types
-
-
-def _type_of(value: object) -> str:
-    match value:
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case dict():
-            return "object"
-        case _:
-            return "null"
 
 
 def _properties(schema: Schema) -> Mapping[str, Schema]:

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import cast
 
+from schemas.ignorable import DEFAULT_IGNORABLE
 from services.catalog.errors import NoSuchRow, Refused
 
 MOST = 40
@@ -19,11 +20,8 @@ _ESCAPED = re.compile(r"\\.?", re.DOTALL)
 # What nobody can see, nobody can remove again either. The joiner stays, since emoji are made with it.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _JOINER = "\u200d"
-# https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point, but for those of the categories above. One may stand
-# beside a letter, as in an emoji; of them alone nobody sees anything.
-_IGNORABLE = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200d\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
-)
+# One may stand beside a letter, as in an emoji; of them alone nobody sees anything.
+_IGNORABLE = re.compile(f"[{DEFAULT_IGNORABLE}]")
 
 
 def escaped(text: str) -> str:

@@ -3,17 +3,16 @@
 import re
 import unicodedata
 
+from schemas.ignorable import DEFAULT_IGNORABLE
+
 BRACKET_OPENS = "\\[［【〔﹇〖〘〚⟦⁅❲⦗⦋⦍⦏︹︻﹝︗⎡⎣"
 """What looks like an opening square bracket, as inside of a pattern's class."""
 COLONS = ":：﹕︓꞉∶ː˸։׃⦂⁚᠄፡⩴"
 """What looks like a colon."""
 
 _FILLERS = "\u115f\u1160\u3164\uffa0"
-_UNSEEN = re.compile(
-    # Default_Ignorable_Code_Point of Unicode 15, and the blank pattern of Braille, which is no whitespace either.
-    f"[{_FILLERS}\u00ad\u034f\u061c\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\ufe00-\ufe0f"
-    "\ufeff\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
+_UNSEEN = re.compile(f"[{DEFAULT_IGNORABLE}\u2800]")
+"""With the blank pattern of Braille, which is no whitespace either."""
 _IN_CIRCLES = "\u249c-\u24e9\U0001f110-\U0001f149"
 BESIDE_LETTERS = rf"(?:(?![{_IN_CIRCLES}])[\W_{_FILLERS}])"
 """A pattern of what is neither letter nor digit to the eye. To Python fillers of Hangul are, and letters in circles not."""

@@ -11,9 +11,7 @@ from itertools import count
 
 from services.normalizer.events import Event, TextDelta, ToolCallDelta
 from services.normalizer.guards.gemma_syntax import written_as_json
-from services.normalizer.guards.tokens import held_from
-
-MAX_CALL_CHARS = 256 * 1024
+from services.normalizer.guards.pieces import MAX_CALL_CHARS, append_text, held_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ class GemmaToolCalls:
         """Append the call that was cut off, or the text that was held back."""
         notation = self._notation
         if notation is None:
-            _append(self._held, out)
+            append_text(self._held, out)
         else:
             # What is held began a closing token, so the call itself was in full.
             self._call(notation, self._held, out)
@@ -75,11 +73,11 @@ class GemmaToolCalls:
         opening = _OPENING.search(text, at)
         if opening is None:
             end = held_from(text, at, len(text), _NOTATIONS)
-            _append(text[at:end], out)
+            append_text(text[at:end], out)
             self._held = text[end:]
             return len(text)
         self._notation = _NOTATIONS[opening[0]]
-        _append(text[at : opening.start()], out)
+        append_text(text[at : opening.start()], out)
         return opening.end()
 
     def _inside(self, text: str, at: int, notation: _Notation, out: list[Event]) -> int:
@@ -110,15 +108,10 @@ class GemmaToolCalls:
         self._reset()
 
     def _release(self, notation: _Notation, ending: str, out: list[Event]) -> None:
-        _append(notation.opening + "".join(self._pieces) + ending, out)
+        append_text(notation.opening + "".join(self._pieces) + ending, out)
         self._reset()
 
     def _reset(self) -> None:
         self._notation = None
         self._pieces.clear()
         self._size = 0
-
-
-def _append(text: str, out: list[Event]) -> None:
-    if text:
-        out.append(TextDelta(text))

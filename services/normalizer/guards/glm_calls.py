@@ -10,9 +10,7 @@ from itertools import count
 from schemas.prompts import KnownTool
 from services.normalizer.events import Event, TextDelta, ToolCallDelta
 from services.normalizer.guards.glm_syntax import OPENING, GlmCall, KnownNames
-from services.normalizer.guards.tokens import held_from
-
-MAX_CALL_CHARS = 256 * 1024
+from services.normalizer.guards.pieces import MAX_CALL_CHARS, append_text, held_from
 
 
 class GlmToolCalls:
@@ -47,7 +45,7 @@ class GlmToolCalls:
         """Append the call that was cut off, or the text that was held back."""
         call = self._call
         if call is None:
-            _append(self._held, out)
+            append_text(self._held, out)
         elif call.name:
             self._told(call, out, whole=call.may_end(self._held))
         else:
@@ -59,10 +57,10 @@ class GlmToolCalls:
         found = text.find(OPENING, at)
         if found < 0:
             end = held_from(text, at, len(text), (OPENING,))
-            _append(text[at:end], out)
+            append_text(text[at:end], out)
             self._held = text[end:]
             return len(text)
-        _append(text[at:found], out)
+        append_text(text[at:found], out)
         self._call = GlmCall(self._names)
         return found + len(OPENING)
 
@@ -90,15 +88,10 @@ class GlmToolCalls:
         self._reset()
 
     def _release(self, rest: str, out: list[Event]) -> None:
-        _append(OPENING + "".join(self._pieces) + rest, out)
+        append_text(OPENING + "".join(self._pieces) + rest, out)
         self._reset()
 
     def _reset(self) -> None:
         self._call = None
         self._pieces.clear()
         self._size = 0
-
-
-def _append(text: str, out: list[Event]) -> None:
-    if text:
-        out.append(TextDelta(text))

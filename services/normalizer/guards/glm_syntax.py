@@ -15,7 +15,7 @@ import msgspec
 from schemas.parameter_types import JsonType, json_type
 from schemas.prompts import KnownTool
 from services.normalizer.decode import UNREADABLE
-from services.normalizer.guards.tokens import held_from
+from services.normalizer.guards.pieces import held_from
 from services.normalizer.unicode import clean
 
 OPENING = "<tool_call>"

@@ -11,10 +11,9 @@ from itertools import count
 
 from schemas.prompts import KnownTool
 from services.normalizer.events import Event, TextDelta, ToolCallDelta
+from services.normalizer.guards.pieces import MAX_CALL_CHARS, append_text
 from services.normalizer.guards.tool_anchor import Anchor, Anchors
 from services.normalizer.json_prefix import JsonPrefix
-
-MAX_CALL_CHARS = 256 * 1024
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _BETWEEN = re.compile(r"[ \t\r\n,;]{0,8}")
@@ -104,17 +103,17 @@ class VerbatimToolCallParser:
         if self._call is not None:
             self._refuse(self._call, out)
         elif not self._wrapper:
-            _append(self._held, out)
+            append_text(self._held, out)
         self._held = self._wrapper = ""
 
     def _read_prose(self, text: str, at: int, out: list[Event]) -> int:
         anchor = self._anchors.find(text, at)
         if anchor is None:
             end = self._anchors.held_from(text, at)
-            _append(text[at:end], out)
+            append_text(text[at:end], out)
             self._held = text[end:]
             return end
-        _append(text[at : anchor.start], out)
+        append_text(text[at : anchor.start], out)
         self._call = _Call(anchor, anchor.wrapper, text[anchor.start : anchor.end])
         return anchor.end
 
@@ -146,7 +145,7 @@ class VerbatimToolCallParser:
         return parenthesis + 1
 
     def _refuse(self, call: _Call, out: list[Event]) -> None:
-        _append(call.lead + "".join(call.pieces), out)
+        append_text(call.lead + "".join(call.pieces), out)
         self._call = None
         self._wrapper = ""
         self._refused = _Refused(call.json.in_string)
@@ -155,7 +154,7 @@ class VerbatimToolCallParser:
         end = refused.end(text, at)
         if end is not None:
             self._refused = None
-        _append(text[at:end], out)
+        append_text(text[at:end], out)
         return len(text) if end is None else end
 
     def _read_behind(self, text: str, at: int, out: list[Event]) -> int:
@@ -179,11 +178,6 @@ class VerbatimToolCallParser:
             if self._anchors.may_match(text, behind):
                 self._held = text[at:]
                 return len(text)
-        _append(self._wrapper, out)
+        append_text(self._wrapper, out)
         self._wrapper = ""
         return at
-
-
-def _append(text: str, out: list[Event]) -> None:
-    if text:
-        out.append(TextDelta(text))
