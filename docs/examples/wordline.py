@@ -5,7 +5,7 @@ from services.normalizer.decode import UNREADABLE, count, is_object, loads, word
 from services.normalizer.errors import event_error, stream_error
 from services.normalizer.errors.families import Family
 from services.normalizer.events import EndMark, Event, Failed, Finish, Start, TextDelta, ThinkingDelta, ToolCallDelta
-from services.normalizer.sse import SseEvent
+from services.normalizer.sse_event import SseEvent
 
 _FINISHES: dict[str, FinishReason] = {"done": "stop", "full": "length", "tools": "tool_calls"}
 

@@ -1,7 +1,6 @@
 """What a reply tells only at its end: its calls, why it ended, what it cost, and what goes back to the provider."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -51,8 +50,22 @@ class Conclusion:
         self._finish: Finish | None = None
 
     def take(self, event: Event) -> None:
-        """Keep what this event says. Raises KeyError for text, thoughts and ends, which are told at once."""
-        self._TAKERS[type(event)](self, event)
+        """Keep what this event says; text, thoughts and ends, which are told at once, say nothing here."""
+        # Comparing types costs a third less than `isinstance`.
+        if type(event) is ToolCallDelta:
+            self._call(event)
+        elif type(event) is ReplayPart:
+            self._replay.append(event.part)
+        elif type(event) is Usage:
+            self._usage = event
+        elif type(event) is Finish:
+            self._finish = event
+        elif type(event) is Start:
+            self._start(event)
+        elif type(event) is Served:
+            self._provider = self._provider or clean(event.provider)
+        elif type(event) is ServerToolCall:
+            self._note(event)
 
     def chunks(self, end: End) -> list[ProcessedChunk]:
         """The calls, then the terminal chunk."""
@@ -94,33 +107,10 @@ class Conclusion:
         if not self._response_id:
             self._response_id = event.response_id
 
-    def _conclude(self, event: Finish) -> None:
-        self._finish = event
-
-    def _count(self, event: Usage) -> None:
-        self._usage = event
-
-    def _keep(self, event: ReplayPart) -> None:
-        self._replay.append(event.part)
-
-    def _serve(self, event: Served) -> None:
-        self._provider = self._provider or clean(event.provider)
-
     def _note(self, event: ServerToolCall) -> None:
         self._server_calls.append(
             ServerToolCall(id=clean(event.id), type=clean(event.type), name=clean(event.name), args=_held(event.args))
         )
-
-    _TAKERS: ClassVar[Mapping[type, Callable[..., None]]] = {
-        ToolCallDelta: _call,
-        Start: _start,
-        Finish: _conclude,
-        Usage: _count,
-        ReplayPart: _keep,
-        Served: _serve,
-        ServerToolCall: _note,
-    }
-    """By the type, since a chain of questions costs up to seven times as much, and a stream of three events has five."""
 
     def _finish_error(self) -> ProviderError | None:
         """A finish that is a failure: the provider blocked the reply, or gave it up."""

@@ -6,7 +6,7 @@ that two reads share is whole again before anybody decodes it. Two things differ
 counts even if its blank line never came (`close`), and one event has a size limit.
 """
 
-import msgspec
+from services.normalizer.sse_event import SseEvent
 
 MAX_EVENT_BYTES = 64 * 1024 * 1024
 _MAX_DIGITS = 18
@@ -16,17 +16,6 @@ _BOM = b"\xef\xbb\xbf"
 _LF = 0x0A
 _CR = 0x0D
 _COLON = 0x3A
-
-
-class SseEvent(msgspec.Struct, frozen=True, gc=False):
-    """One event: its name (empty when the block has no `event:` line) and its data, the lines joined by LF.
-
-    `last_id` is the stream's last event id so far.
-    """
-
-    name: bytes
-    data: bytes
-    last_id: bytes = b""
 
 
 class SseParser:

@@ -5,9 +5,7 @@ JSON object, none. Both are handed on as the text they were, too, and marked as 
 """
 
 from collections.abc import Sequence
-from typing import Any
-
-import msgspec
+from typing import Any, NamedTuple
 
 from schemas.chunks import FunctionCall, FunctionCallChunk
 from services.normalizer.argument_recovery import parsed_arguments, recovered_arguments
@@ -18,15 +16,18 @@ MAX_CALLS = 4_000
 """Calls of one reply, whether the provider told them or they were found in its text; people's turns have a few dozen."""
 
 
-class _Call(msgspec.Struct, gc=False):
-    id: str = ""
-    name: str = ""
-    pieces: list[str] = msgspec.field(default_factory=list[str])
-    given: dict[str, Any] | None = None
-    signature: str = ""
+class _Call:
+    """A call that grows."""
+
+    def __init__(self) -> None:
+        self.id = ""
+        self.name = ""
+        self.pieces: list[str] = []
+        self.given: dict[str, Any] | None = None
+        self.signature = ""
 
 
-class FinishedCalls(msgspec.Struct, frozen=True):
+class FinishedCalls(NamedTuple):
     """`unreadable`: some call never got a name, or has arguments that are malformed and not merely cut off."""
 
     chunks: Sequence[FunctionCallChunk]
@@ -86,7 +87,7 @@ def made_id(position: int) -> str:
     return f"call_{position}"
 
 
-class _Arguments(msgspec.Struct, frozen=True):
+class _Arguments(NamedTuple):
     args: dict[str, Any]
     truncated: bool
 

@@ -104,7 +104,7 @@ class PairJoiner:
             return text
         text = self._high + text
         self._high = ""
-        if text and "\ud800" <= text[-1] <= "\udbff":
+        if text and 0xD800 <= ord(text[-1]) <= 0xDBFF:
             self._high = text[-1]
             text = text[:-1]
         return clean(text)

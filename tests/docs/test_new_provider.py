@@ -22,7 +22,7 @@ from services.normalizer.dialects import DIALECTS, StreamDialect, novelai
 from services.normalizer.endings import ConnectionReset, EndOfFile, Stopped
 from services.normalizer.errors import families
 from services.normalizer.reply import Reply
-from services.normalizer.sse import SseEvent
+from services.normalizer.sse_event import SseEvent
 from services.normalizer.stream import StreamNormalizer
 
 ROOT = Path(__file__).parent.parent.parent

@@ -15,7 +15,8 @@ from services.normalizer.endings import ConnectionReset, EndOfFile
 from services.normalizer.errors.families import family_of
 from services.normalizer.event_stream import EventStream
 from services.normalizer.events import EndMark, Event, Failed, Finish, TextDelta, ToolCallDelta
-from services.normalizer.sse import SseEvent, SseParser
+from services.normalizer.sse import SseParser
+from services.normalizer.sse_event import SseEvent
 
 DELTA = '{"choices":[{"delta":{"content":"Hi"}}]}'
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.normalizer.sse import SseEvent, SseParser
+from services.normalizer.sse import SseParser
+from services.normalizer.sse_event import SseEvent
 
 
 def events_of(*pieces: bytes, close: bool = False) -> list[tuple[bytes, bytes]]:

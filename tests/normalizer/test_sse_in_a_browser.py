@@ -15,7 +15,8 @@ import pytest_asyncio
 from aiohttp import web
 from playwright.async_api import Page, async_playwright
 
-from services.normalizer.sse import SseEvent, SseParser
+from services.normalizer.sse import SseParser
+from services.normalizer.sse_event import SseEvent
 from services.sandbox.brokers.ports import free_port
 
 CHROMIUM = "/usr/bin/chromium"

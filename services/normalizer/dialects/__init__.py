@@ -17,7 +17,7 @@ from services.normalizer.dialects.openai_chat import OpenAIChat
 from services.normalizer.dialects.openai_responses import OpenAIResponses
 from services.normalizer.errors.families import Family
 from services.normalizer.events import Event
-from services.normalizer.sse import SseEvent
+from services.normalizer.sse_event import SseEvent
 
 
 class StreamDialect(Protocol):

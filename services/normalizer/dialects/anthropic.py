@@ -7,16 +7,15 @@ itself are told apart from calls that we must run.
 
 from typing import Any
 
-import msgspec
-
 from schemas.chunks import FinishReason, ProviderError, Usage
-from services.normalizer.decode import UNREADABLE, PayloadDecoder, counts, is_object, merged, object_at, word
-from services.normalizer.dialects.anthropic_blocks import Block, Blocks
+from services.normalizer.decode import UNREADABLE, counts, is_object, merged, object_at, word
+from services.normalizer.dialects.anthropic_blocks import Blocks
+from services.normalizer.dialects.anthropic_wire import PAYLOAD, Delta, Message, Payload
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.errors import stream_error
 from services.normalizer.errors.families import Family
 from services.normalizer.events import EndMark, Event, Failed, Finish, Start, TextDelta, ToolCallDelta
-from services.normalizer.sse import SseEvent
+from services.normalizer.sse_event import SseEvent
 
 _FINISHES: dict[str, FinishReason] = {
     "end_turn": "stop",
@@ -27,38 +26,7 @@ _FINISHES: dict[str, FinishReason] = {
     "refusal": "content_filter",
 }
 
-
-class _Message(msgspec.Struct, gc=False):
-    id: str | None = None
-    model: str | None = None
-    content: list[Block] | None = None
-    stop_reason: str | None = None
-    stop_details: object = None
-    usage: object = None
-
-
-class _Delta(msgspec.Struct, gc=False):
-    type: str | None = None
-    text: str | None = None
-    thinking: str | None = None
-    signature: str | None = None
-    partial_json: str | None = None
-    stop_reason: str | None = None
-    stop_details: object = None
-
-
-class _Payload(msgspec.Struct, gc=False):
-    type: str | None = None
-    index: int | None = None
-    delta: _Delta | None = None
-    content_block: Block | None = None
-    message: _Message | None = None
-    usage: object = None
-    error: object = None
-
-
-_PAYLOAD = PayloadDecoder(_Payload)
-_STRICT = _PAYLOAD.strict
+_STRICT = PAYLOAD.strict
 
 
 class Anthropic:
@@ -74,10 +42,11 @@ class Anthropic:
 
     def read(self, event: SseEvent, out: list[Event]) -> None:
         """Append what this event says."""
+        payload: Payload | None
         try:
             payload = _STRICT(event.data)
         except UNREADABLE:
-            payload = _PAYLOAD.fitted(event.data)
+            payload = PAYLOAD.fitted(event.data)
         if payload is None:
             read_odd(event, out, self._family)
             return
@@ -99,7 +68,7 @@ class Anthropic:
         elif kind == "content_block_stop":
             self._blocks.stop(payload.index or 0, out)
         elif kind == "message_start":
-            self._start(payload.message or _Message(), out)
+            self._start(payload.message or Message(), out)
         elif kind == "message_delta":
             self._count(payload.usage)
             if payload.delta is not None:
@@ -115,7 +84,7 @@ class Anthropic:
         if self._usage is not None:
             out.append(_report(self._usage))
 
-    def _read_delta(self, index: int, delta: _Delta, out: list[Event]) -> None:
+    def _read_delta(self, index: int, delta: Delta, out: list[Event]) -> None:
         match delta.type:
             case "input_json_delta":
                 if delta.partial_json:
@@ -129,7 +98,7 @@ class Anthropic:
             case _:
                 return
 
-    def _start(self, message: _Message, out: list[Event]) -> None:
+    def _start(self, message: Message, out: list[Event]) -> None:
         if self._started:
             if message.id not in (None, self._message_id):
                 out.append(Failed(stream_error("second_message", "another message began inside the stream")))

@@ -6,26 +6,12 @@ signature, and redacted ones as they are.
 
 from typing import Any
 
-import msgspec
-
 from schemas.chunks import ServerToolCall
 from services.normalizer.decode import UNREADABLE, is_object, loads
+from services.normalizer.dialects.anthropic_wire import Block
 from services.normalizer.events import Event, ReplayPart, TextDelta, ThinkingDelta, ToolCallDelta
 
 _SERVER_TOOLS = frozenset({"server_tool_use", "mcp_tool_use"})
-
-
-class Block(msgspec.Struct, gc=False):
-    """A block as it opens, which may be complete already."""
-
-    type: str | None = None
-    text: str | None = None
-    thinking: str | None = None
-    signature: str | None = None
-    data: str | None = None
-    id: str | None = None
-    name: str | None = None
-    input: object = None
 
 
 class _Thinking:

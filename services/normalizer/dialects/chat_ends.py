@@ -42,7 +42,7 @@ def _failure(word: str, raw: str) -> ProviderError | None:
     if word in _MALFORMED:
         message = "the model made something that the provider could not use"
         return ProviderError(type="api_error", code=raw[:MAX_CODE_CHARS], message=message, retryable=True)
-    message = _TRY_AGAIN.get(word)
-    if message is None:
+    passing = _TRY_AGAIN.get(word)
+    if passing is None:
         return None
-    return ProviderError(type="provider_overloaded", code=raw, message=message, retryable=True)
+    return ProviderError(type="provider_overloaded", code=raw, message=passing, retryable=True)

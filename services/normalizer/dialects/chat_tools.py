@@ -8,31 +8,9 @@ gets a slot when it first appears, and keeps it.
 import json
 from typing import Any
 
-import msgspec
-
 from services.normalizer.decode import is_object, word
+from services.normalizer.dialects.chat_wire import FunctionPart, ToolPart
 from services.normalizer.events import Event, ToolCallDelta
-
-
-class FunctionPart(msgspec.Struct):
-    """`function` of a piece: the name and some of the arguments, which may also come as an object."""
-
-    name: str | None = None
-    arguments: object = None
-
-
-class ToolPart(msgspec.Struct):
-    """One entry of `delta.tool_calls`.
-
-    A Gemini model behind this dialect signs its calls: under `extra_content.google` at Google
-    (https://ai.google.dev/gemini-api/docs/openai), or beside the function.
-    """
-
-    index: int | None = None
-    id: str | None = None
-    function: FunctionPart | None = None
-    extra_content: object = None
-    thought_signature: str | None = None
 
 
 class ToolSlots:

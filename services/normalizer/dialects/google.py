@@ -11,13 +11,14 @@ from typing import Any
 import msgspec
 
 from schemas.chunks import FinishReason, ProviderError, Usage
-from services.normalizer.decode import UNREADABLE, PayloadDecoder, counts, word
+from services.normalizer.decode import UNREADABLE, counts, word
 from services.normalizer.dialects.google_parts import Parts
+from services.normalizer.dialects.google_wire import CHUNK, REPORT, Chunk, Counts
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.errors import stream_error
 from services.normalizer.errors.families import Family
 from services.normalizer.events import Event, Failed, Finish, Start
-from services.normalizer.sse import SseEvent
+from services.normalizer.sse_event import SseEvent
 
 _FINISHES: dict[str, FinishReason] = {
     "STOP": "stop",
@@ -59,44 +60,7 @@ MAX_CONTAINERS = 200_000
 part or a call several hundred. A long reply has ten a read."""
 
 
-class _Content(msgspec.Struct, gc=False):
-    parts: list[dict[str, Any]] | None = None
-
-
-class _Candidate(msgspec.Struct, gc=False):
-    index: int | None = None
-    content: _Content | None = None
-    finish_reason: str | None = msgspec.field(name="finishReason", default=None)
-    finish_message: str | None = msgspec.field(name="finishMessage", default=None)
-
-
-class _Usage(msgspec.Struct, gc=False):
-    """The counts, of whatever type they are."""
-
-    prompt: object = msgspec.field(name="promptTokenCount", default=None)
-    tool_use: object = msgspec.field(name="toolUsePromptTokenCount", default=None)
-    written: object = msgspec.field(name="candidatesTokenCount", default=None)
-    thoughts: object = msgspec.field(name="thoughtsTokenCount", default=None)
-    cached: object = msgspec.field(name="cachedContentTokenCount", default=None)
-    total: object = msgspec.field(name="totalTokenCount", default=None)
-
-
-class _Chunk(msgspec.Struct, gc=False):
-    candidates: list[_Candidate] | None = None
-    model: str | None = msgspec.field(name="modelVersion", default=None)
-    response_id: str | None = msgspec.field(name="responseId", default=None)
-    usage: _Usage | None = msgspec.field(name="usageMetadata", default=None)
-    feedback: object = msgspec.field(name="promptFeedback", default=None)
-    error: object = None
-
-
-class _Report(msgspec.Struct):
-    usage: dict[str, Any] | None = msgspec.field(name="usageMetadata", default=None)
-
-
-_CHUNK = PayloadDecoder(_Chunk)
-_STRICT = _CHUNK.strict
-_REPORT = PayloadDecoder(_Report)
+_STRICT = CHUNK.strict
 
 
 class Google:
@@ -107,7 +71,7 @@ class Google:
         self._family = family
         self._model = ""
         self._response_id = ""
-        self._usage: _Usage | None = None
+        self._usage: Counts | None = None
         self._report = b""
         self._has_counts = False
         self._parts = Parts()
@@ -115,10 +79,11 @@ class Google:
 
     def read(self, event: SseEvent, out: list[Event]) -> None:
         """Append what this event says."""
+        chunk: Chunk | None
         try:
             chunk = _STRICT(event.data)
         except UNREADABLE:
-            chunk = _CHUNK.fitted(event.data)
+            chunk = CHUNK.fitted(event.data)
         if chunk is None or chunk.error or event.name == b"error":
             read_odd(event, out, self._family)
             return
@@ -150,7 +115,7 @@ class Google:
         """Append what is complete only now: signed parts, a call that never closed, the usage."""
         self._parts.close(out)
         if self._usage is not None:
-            report = _REPORT.decode(self._report)
+            report = REPORT.decode(self._report)
             out.append(_told(self._usage, None if report is None else report.usage))
 
     def _has_room(self, data: bytes) -> bool:
@@ -180,7 +145,7 @@ def _finish(raw: str, said: str | None) -> Finish:
     return Finish(reason, raw, error)
 
 
-def _is_counted(usage: _Usage) -> bool:
+def _is_counted(usage: Counts) -> bool:
     return not (
         usage.prompt is None
         and usage.written is None
@@ -191,7 +156,7 @@ def _is_counted(usage: _Usage) -> bool:
     )
 
 
-def _told(usage: _Usage, raw: dict[str, Any] | None) -> Usage:
+def _told(usage: Counts, raw: dict[str, Any] | None) -> Usage:
     """`input_tokens` has what tools put into the prompt, `output_tokens` the thoughts.
 
     A count that stands beside others and is left out is zero: https://protobuf.dev/programming-guides/json (defaults).

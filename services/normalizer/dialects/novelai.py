@@ -16,7 +16,7 @@ from services.normalizer.dialects.chat_usage import usage_report
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.errors.families import Family
 from services.normalizer.events import EndMark, Event, Finish, Start, TextDelta
-from services.normalizer.sse import SseEvent
+from services.normalizer.sse_event import SseEvent
 
 _FINISHES: dict[str, FinishReason] = {"stop": "stop", "length": "length", "content_filter": "content_filter"}
 

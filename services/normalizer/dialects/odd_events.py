@@ -4,7 +4,7 @@ from services.normalizer.decode import UNREADABLE, is_array, is_object, loads
 from services.normalizer.errors import event_error, is_refusal, stream_error
 from services.normalizer.errors.families import Family
 from services.normalizer.events import Event, Failed
-from services.normalizer.sse import SseEvent
+from services.normalizer.sse_event import SseEvent
 
 
 def tells_refusal(data: bytes) -> bool:

@@ -10,59 +10,20 @@ deltas from a server that cannot stream.
 
 from typing import Any
 
-import msgspec
-
 from schemas.chunks import ServerToolCall
-from services.normalizer.decode import UNREADABLE, PayloadDecoder, is_array, is_object, merged, word, written
+from services.normalizer.decode import UNREADABLE, is_array, is_object, merged, word, written
 from services.normalizer.dialects import chat_ends
 from services.normalizer.dialects.chat_reasoning import Reasoning
-from services.normalizer.dialects.chat_tools import FunctionPart, ToolPart, ToolSlots
+from services.normalizer.dialects.chat_tools import ToolSlots
 from services.normalizer.dialects.chat_usage import usage_report
+from services.normalizer.dialects.chat_wire import CHUNK, Choice, Chunk, Delta
 from services.normalizer.dialects.odd_events import read_odd, tells_refusal
 from services.normalizer.errors import event_error
 from services.normalizer.errors.families import Family
 from services.normalizer.events import EndMark, Event, Failed, Served, Start, TextDelta
-from services.normalizer.sse import SseEvent
+from services.normalizer.sse_event import SseEvent
 
-
-class _Vendor(msgspec.Struct, gc=False):
-    usage: object = None
-    error: object = None
-
-
-class _Delta(msgspec.Struct, gc=False):
-    content: object = None
-    reasoning_content: object = None
-    reasoning: object = None
-    reasoning_details: list[object] | None = None
-    refusal: str | None = None
-    tool_calls: list[ToolPart] | None = None
-    function_call: FunctionPart | None = None
-    executed_tools: list[object] | None = None
-
-
-class _Choice(msgspec.Struct, gc=False):
-    index: int | None = None
-    delta: _Delta | None = None
-    message: _Delta | None = None
-    finish_reason: str | None = None
-    usage: object = None
-    error: object = None
-
-
-class _Chunk(msgspec.Struct, gc=False):
-    id: str | None = None
-    kind: str | None = msgspec.field(name="object", default=None)
-    model: str | None = None
-    provider: str | None = None
-    choices: list[_Choice] | None = None
-    usage: object = None
-    x_groq: _Vendor | None = None
-    error: object = None
-
-
-_CHUNK = PayloadDecoder(_Chunk)
-_STRICT = _CHUNK.strict
+_STRICT = CHUNK.strict
 
 
 class OpenAIChat:
@@ -89,13 +50,14 @@ class OpenAIChat:
         if event.data == b"[DONE]":
             out.append(EndMark())
             return
+        chunk: Chunk | None
         try:
             chunk = _STRICT(event.data)
         except UNREADABLE:
             if event.data.strip() == b"[DONE]":
                 out.append(EndMark())
                 return
-            chunk = _CHUNK.fitted(event.data)
+            chunk = CHUNK.fitted(event.data)
         if chunk is None or event.name == b"error":
             read_odd(event, out, self._family)
             return
@@ -135,7 +97,7 @@ class OpenAIChat:
         if self._usage is not None:
             out.append(usage_report(self._usage))
 
-    def _read_end(self, choice: _Choice, out: list[Event]) -> Failed | None:
+    def _read_end(self, choice: Choice, out: list[Event]) -> Failed | None:
         if choice.usage:
             self._count(choice.usage)
         if choice.error:
@@ -146,7 +108,7 @@ class OpenAIChat:
             out.append(chat_ends.finish(raw))
         return None
 
-    def _read_delta(self, delta: _Delta, out: list[Event]) -> None:
+    def _read_delta(self, delta: Delta, out: list[Event]) -> None:
         if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
             self._reasoning.read(delta.reasoning_content, delta.reasoning, delta.reasoning_details or (), out)
         content = delta.content

@@ -6,18 +6,17 @@ the deltas left out is taken from the `done` events, and from the final response
 Unknown events and items are skipped.
 """
 
-from typing import Any
-
-import msgspec
+from typing import Any, Literal
 
 from schemas.chunks import FinishReason, Usage
-from services.normalizer.decode import UNREADABLE, PayloadDecoder, counts, is_array, is_object, object_at, word, written
+from services.normalizer.decode import UNREADABLE, counts, is_array, is_object, object_at, word, written
 from services.normalizer.dialects.odd_events import read_odd
 from services.normalizer.dialects.responses_items import Items
+from services.normalizer.dialects.responses_wire import PAYLOAD, Payload, Response
 from services.normalizer.errors import event_error, stream_error
 from services.normalizer.errors.families import Family
 from services.normalizer.events import EndMark, Event, Failed, Finish, Start, TextDelta, ThinkingDelta
-from services.normalizer.sse import SseEvent
+from services.normalizer.sse_event import SseEvent
 
 _INCOMPLETE: dict[str, FinishReason] = {
     "max_output_tokens": "length",
@@ -25,35 +24,7 @@ _INCOMPLETE: dict[str, FinishReason] = {
     "content_filter": "content_filter",
 }
 
-
-class _Response(msgspec.Struct, gc=False):
-    id: str | None = None
-    model: str | None = None
-    status: str | None = None
-    output: object = None
-    usage: object = None
-    error: object = None
-    incomplete_details: object = None
-
-
-class _Payload(msgspec.Struct, gc=False):
-    type: str | None = None
-    output_index: int | None = None
-    content_index: int | None = None
-    summary_index: int | None = None
-    delta: object = None
-    text: str | None = None
-    refusal: str | None = None
-    arguments: str | None = None
-    input: str | None = None
-    item: object = None
-    part: object = None
-    response: _Response | None = None
-    error: object = None
-
-
-_PAYLOAD = PayloadDecoder(_Payload)
-_STRICT = _PAYLOAD.strict
+_STRICT = PAYLOAD.strict
 _TEXT_DELTAS = frozenset({"response.output_text.delta", "response.refusal.delta"})
 _RAW_THOUGHT_DELTAS = frozenset({"response.reasoning_text.delta", "response.reasoning.delta"})
 _SUMMARY_DELTAS = frozenset({"response.reasoning_summary_text.delta", "response.reasoning_summary.delta"})
@@ -73,10 +44,11 @@ class OpenAIResponses:
 
     def read(self, event: SseEvent, out: list[Event]) -> None:
         """Append what this event says."""
+        payload: Payload | None
         try:
             payload = _STRICT(event.data)
         except UNREADABLE:
-            payload = _PAYLOAD.fitted(event.data)
+            payload = PAYLOAD.fitted(event.data)
         if payload is None:
             read_odd(event, out, self._family)
             return
@@ -110,13 +82,13 @@ class OpenAIResponses:
         if self._usage is not None:
             out.append(_report(self._usage))
 
-    def _think(self, payload: _Payload, kind: Any, part: int | None, out: list[Event]) -> None:
+    def _think(self, payload: Payload, kind: Any, part: int | None, out: list[Event]) -> None:
         text = _text_of(payload.delta)
         if text:
             self._items.grow(kind, payload.output_index, part, text)
             out.append(ThinkingDelta(text, kind))
 
-    def _read_item(self, kind: str, payload: _Payload, out: list[Event]) -> None:
+    def _read_item(self, kind: str, payload: Payload, out: list[Event]) -> None:
         items, index = self._items, payload.output_index
         match kind:
             case "response.output_item.added":
@@ -128,7 +100,7 @@ class OpenAIResponses:
             case "response.refusal.done":
                 items.complete("text", index, payload.content_index, payload.refusal, out)
             case "response.content_part.done":
-                channel = "raw" if word(payload.part, "type") == "reasoning_text" else "text"
+                channel: Literal["raw", "text"] = "raw" if word(payload.part, "type") == "reasoning_text" else "text"
                 text = word(payload.part, "text") or word(payload.part, "refusal")
                 items.complete(channel, index, payload.content_index, text, out)
             case "response.reasoning_text.done":
@@ -142,7 +114,7 @@ class OpenAIResponses:
             case _:
                 return
 
-    def _read_response(self, kind: str, response: _Response, out: list[Event]) -> None:
+    def _read_response(self, kind: str, response: Response, out: list[Event]) -> None:
         if (response.model and response.model != self._model) or (response.id and not self._response_id):
             self._model = response.model or self._model
             self._response_id = self._response_id or response.id or ""
@@ -167,7 +139,7 @@ class OpenAIResponses:
         out.append(EndMark())
 
 
-def _reason(status: str, response: _Response) -> FinishReason | None:
+def _reason(status: str, response: Response) -> FinishReason | None:
     if status == "completed":
         return "stop"
     return _INCOMPLETE.get(word(response.incomplete_details, "reason"))

@@ -6,9 +6,7 @@ Azure adds `innererror`. The inner one is what happened, so its codes and words 
 
 import json
 from collections.abc import Iterator
-from typing import Any
-
-import msgspec
+from typing import Any, NamedTuple
 
 from services.normalizer.decode import UNREADABLE, is_array, is_object
 
@@ -44,7 +42,7 @@ _NO_CODE = ("about:", "urn:", "http:", "https:")
 """How a problem type begins that is an address (RFC 9457, section 3.1.1), and no code to show."""
 
 
-class Said(msgspec.Struct, frozen=True):
+class Said(NamedTuple):
     """`codes` in the order in which they count, as the provider wrote them; `status` is the first that is an HTTP status.
 
     `error` is the innermost object with details such as Google's RetryInfo. `flagged`: it lists what a moderator found.

@@ -46,7 +46,10 @@ def _by_codes(words: Said, family: Family) -> Reason | None:
     found: list[Reason] = [family.codes[code] for code in map(str.lower, words.codes) if code in family.codes]
     if words.flagged:
         found.append("content")
-    return min(found, key=RANK.__getitem__, default=None) if found else None
+    if not found:
+        return None
+    first: Reason = min(found, key=RANK.__getitem__)
+    return first
 
 
 def _by_status(status: int, coded: Reason | None, message: str, family: Family, *, page: bool) -> Reason:

@@ -53,10 +53,10 @@ def _arguments(body: str, at: int, quote: str) -> str | None:
             # The start of a quoting token at the very end says nothing yet.
             return "".join(written) if quote.startswith(body[at:]) else None
         at = token.end()
-        text = _word(token, last=at == len(body)) if token["word"] else token[0]
-        if text is None:
+        word = _word(token, last=at == len(body)) if token["word"] else token[0]
+        if word is None:
             return None
-        written.append(text)
+        written.append(word)
     return "".join(written)
 
 

@@ -121,7 +121,8 @@ class VerbatimToolCallParser:
         end = min(len(text), start + MAX_CALL_CHARS - call.size)
         at = start
         if not call.json.safe:
-            at = min(_BLANKS.match(text, at).end(), end)  # pyright: ignore[reportOptionalMemberAccess]
+            blanks = _BLANKS.match(text, at)
+            at = min(blanks.end(), end) if blanks else at
             if at < end and text[at] == ")" and not self._tools[call.name].needs_arguments:
                 return self._finish(call, "{}", at, out)
         at = call.json.feed(text, at, end)
