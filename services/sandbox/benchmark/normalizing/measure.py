@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import process_time
+from types import FunctionType
 
 import orjson
 
@@ -51,10 +52,11 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class NormalizeReport:
-    """One run; `dialects` by name."""
+    """One run; `dialects` by name. `compiled`: the normalizer ran as machine code, not as Python."""
 
     command: str
     machine: Machine
+    compiled: bool
     dialects: Mapping[Dialect, DialectFigures]
     growth: Growth
 
@@ -67,7 +69,7 @@ def measure_normalizing(directory: Path, *, command: str, say: Say) -> Normalize
         say(f"{dialect}: {len(samples)} streams")
         figures[dialect] = _measure(dialect, samples)
     say("growth")
-    return NormalizeReport(command, machine, figures, _growth())
+    return NormalizeReport(command, machine, not isinstance(StreamNormalizer.feed, FunctionType), figures, _growth())
 
 
 def read_floor(pieces: Iterable[bytes]) -> list[object]:

@@ -8,6 +8,7 @@ def normalize_report(report: NormalizeReport) -> str:
     machine = report.machine
     lines = [
         f"machine    {machine.processor}, {machine.cores} cores, Python {machine.python}, load {machine.load_before}",
+        f"normalizer {'compiled' if report.compiled else 'as Python; `make compile` makes it machine code'}",
         "",
         f"{'dialect':<17} {'streams':>7} {'events/s':>10} {'over the floor':>15} {'SDK over us':>12}",
     ]
