@@ -60,6 +60,22 @@ def test_unsigned_replies_need_no_replay(play_google: Callable[..., Any]) -> Non
     assert play_google(chunk({"text": "a"}, finish="STOP")).metadata.replay == ()
 
 
+@pytest.mark.parametrize("name", ["functionCall", "function_call"])
+def test_text_beside_a_call_in_one_part_is_not_lost(play_google: Callable[..., Any], name: str) -> None:
+    both = {"text": "one ", name: {"name": "f", "args": {}}, "thoughtSignature": "S"}
+    thought = {"text": "so", "thought": True, name: {"name": "g", "args": {}}}
+    reply = play_google(chunk(both), chunk(thought, {"text": "two"}, finish="STOP"))
+    assert (reply.text, reply.thinking) == ("one two", "so")
+    assert [(call.name, call.thought_signature) for call in reply.calls] == [("f", "S"), ("g", None)]
+    assert reply.metadata.replay == (
+        {"text": "one "},
+        {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "S"},
+        {"text": "so", "thought": True},
+        {"functionCall": {"name": "g", "args": {}}},
+        {"text": "two"},
+    )
+
+
 def test_code_that_the_provider_runs_is_no_call_of_ours(play_google: Callable[..., Any]) -> None:
     ran = {"executableCode": {"language": "PYTHON", "code": "1"}}
     result = {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}}

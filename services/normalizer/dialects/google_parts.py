@@ -61,22 +61,30 @@ class Parts:
         if call is None:
             call = part.get("function_call")
         if isinstance(call, dict):
+            if isinstance(text, str) and text:
+                self._read_text({key: part[key] for key in ("text", "thought") if key in part}, text, "", out)
             self._read_call(cast("dict[str, Any]", call), part, signature, out)
             return
         if isinstance(text, str):
-            self._grow(part, text)
-            if part.get("thought") is True:
-                if text or signature:
-                    out.append(ThinkingDelta(text, "summary", signature))
-                return
-            if text:
-                out.append(TextDelta(text))
-        elif part:
+            self._read_text(part, text, signature, out)
+            return
+        if part:
             self._keep(part, [])
             for name, tool in _RUN.items():
                 if is_object(ran := part.get(name)):
                     out.append(_server_tool(name, tool, ran))
                     self._goes_back = True
+        if signature:
+            out.append(ThinkingDelta("", "summary", signature))
+
+    def _read_text(self, part: dict[str, Any], text: str, signature: str, out: list[Event]) -> None:
+        self._grow(part, text)
+        if part.get("thought") is True:
+            if text or signature:
+                out.append(ThinkingDelta(text, "summary", signature))
+            return
+        if text:
+            out.append(TextDelta(text))
         if signature:
             out.append(ThinkingDelta("", "summary", signature))
 
