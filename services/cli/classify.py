@@ -40,6 +40,7 @@ def run(
       odradek classify --dialect google --status 200 --header 'content-type: text/event-stream' stream.sse
     """
     from services.cli.classify_report import Answer, report
+    from services.cli.printable import printable_json
 
     answer = Answer.of(
         body=body,
@@ -51,5 +52,5 @@ def run(
         fallback=fallback,
         locale=locale,
     )
-    text = json.dumps(report(answer), ensure_ascii=False, indent=2)
+    text = printable_json(json.dumps(report(answer), ensure_ascii=False, indent=2))
     sys.stdout.buffer.write(f"{text}\n".encode())

@@ -18,7 +18,7 @@ from services.catalog.seeds.model import ModelSeed
 from services.catalog.target import ModelFacts, ProviderName, Target
 from services.cli.catalog_arguments import is_endpoint
 from services.cli.files import read_file
-from services.cli.printable import printable
+from services.cli.printable import printable, printable_json
 from services.context.failures import CannotAssemble
 from services.context.habits.table import habits_of
 from services.context.render import render
@@ -241,5 +241,5 @@ def _printable(value: NativeValue) -> Any:
 
 
 def _print(value: dict[str, Any]) -> None:
-    text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
+    text = printable_json(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
     sys.stdout.buffer.write(f"{text}\n".encode())

@@ -13,6 +13,7 @@ from msgspec.structs import asdict
 from schemas.chunks import Dialect, DoneMetadata, FunctionCall, Usage
 from schemas.prompts import KnownTool
 from services.cli.files import read_file
+from services.cli.printable import printable_json
 from services.normalizer.canonical import CanonicalStream
 from services.normalizer.decode import UNREADABLE, is_array, word
 from services.normalizer.endings import ConnectionReset, Ending, EndOfFile
@@ -189,6 +190,7 @@ def _tools(path: Path) -> tuple[KnownTool, ...]:
 
 def _line(value: dict[str, Any]) -> str:
     try:
-        return orjson.dumps(value).decode()
+        line = orjson.dumps(value).decode()
     except TypeError:  # a whole number beyond 64 bits, which a tool's argument may be
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return printable_json(line)

@@ -130,3 +130,19 @@ def test_a_number_beyond_64_bits_is_told_as_the_model_wrote_it(odradek: Any, tmp
     path.write_text(f"data: {json.dumps(event)}\n\n")
     done = odradek("normalize", "--dialect", "google", str(path))
     assert json.loads(done.out)["tool_calls"][0]["arguments"] == {"number": 2**70}
+
+
+@pytest.mark.parametrize("options", [(), ("--events",)])
+def test_a_line_is_one_line_for_every_reader_and_moves_no_cursor(
+    options: tuple[str, ...], odradek: Any, tmp_path: Path
+) -> None:
+    text = "a\u2028b\u2029c\u0085d\u009b2Je\u202ef\u007f\U000e0001 日本語 \U0001f469\u200d\U0001f680"
+    path = tmp_path / "odd\u2028.sse"
+    payload = {"choices": [{"delta": {"content": text}, "finish_reason": "stop"}]}
+    path.write_text(f"data: {json.dumps(payload, ensure_ascii=False)}\n\n", encoding="utf-8")
+    out = odradek("normalize", "--dialect", "openai-chat", *options, str(path)).out
+    lines = [json.loads(line) for line in out.splitlines()]
+    told = [line.get("text") or line.get("delta") for line in lines]
+    assert text in told
+    assert "日本語 \U0001f469\u200d\U0001f680" in out
+    assert not {"\u2028", "\u2029", "\u0085", "\u009b", "\u202e", "\u007f", "\U000e0001"} & set(out)

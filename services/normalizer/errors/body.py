@@ -85,7 +85,7 @@ def said(root: dict[str, Any], depth: int = 0) -> Said:
         codes=(*codes, *upstream.codes),
         status=_status(codes) or upstream.status,
         message=message,
-        error=error,
+        error={**upstream.error, **error},
         flagged=bool(metadata.get("reasons")) or "flagged_input" in metadata,
     )
 

@@ -39,6 +39,8 @@ CODES: Codes = by_code(
             "payment_required_error",
             "budget_exceeded",
             "arrearage",
+            "accountoverdueerror",
+            "pre_consume_token_quota_failed",
             "allocationquota.freetieronly",
         ),
         "context": (
@@ -67,6 +69,11 @@ CODES: Codes = by_code(
             "invalid_model",
             "model.accessdenied",
             "deploymentnotfound",
+            "model_terms_required",
+            "model_permission_blocked_project",
+            "model_permission_blocked_org",
+            "modelnotopen",
+            "unavailable_model",
         ),
         "content": (
             "content_filter",
@@ -100,6 +107,7 @@ CODES: Codes = by_code(
             "access_denied",
             "unauthenticated",
             "account_deactivated",
+            "organization_restricted",
             "api_key_invalid",
             "api_key_expired",
             "api_key_service_blocked",

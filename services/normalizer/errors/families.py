@@ -76,6 +76,7 @@ _MINIMAX_CODES: Codes = {
             "rate_limit": ("1002", "1039", "1041", "2045", "2056"),
             "key": ("1004", "2049"),
             "balance": ("1008",),
+            "plan": ("2061",),
             "content": ("1026", "1027"),
             "timeout": ("1001",),
             "server": ("1000", "1013", "1024", "1033"),
@@ -92,6 +93,8 @@ NOVELAI = Family("novelai", {**_COMMON, 502: "server"})
 NVIDIA = Family("nvidia", {**_OPENAI_STATUSES, 404: "model", 410: "model"})
 ZAI = Family("zai", _OPENAI_STATUSES, _ZAI_CODES)
 ALIBABA = Family("alibaba", _OPENAI_STATUSES, _ALIBABA_CODES)
+# https://docs.cohere.com/reference/errors: 498 is a blocked input or output.
+COHERE = Family("cohere", {**_COMMON, 498: "content"})
 MINIMAX = Family("minimax", _OPENAI_STATUSES, _MINIMAX_CODES)
 
 _PROVIDERS: tuple[tuple[Family, tuple[str, ...]], ...] = (
@@ -103,6 +106,7 @@ _PROVIDERS: tuple[tuple[Family, tuple[str, ...]], ...] = (
     (ZAI, ("zai", "zaicoding", "zai-coding", "zhipu", "zhipuai")),
     (ALIBABA, ("alibaba", "dashscope", "qwen")),
     (MINIMAX, ("minimax",)),
+    (COHERE, ("cohere",)),
 )
 _BY_PROVIDER: Mapping[str, Family] = {name: family for family, names in _PROVIDERS for name in names}
 

@@ -4,14 +4,14 @@ from services.normalizer.errors.body import Said
 from services.normalizer.errors.codes import FAMILY_WORDS
 from services.normalizer.errors.families import Family
 from services.normalizer.errors.reasons import PASSING, RANK, Reason
-from services.normalizer.errors.words import over_quota, reason_of_words
+from services.normalizer.errors.words import over_quota, rated, reason_of_words
 
 _CREDIT = frozenset[Reason](("balance", "affordability"))
 _ANY = frozenset[Reason](RANK)
 _OF_A_REQUEST = _CREDIT | frozenset[Reason](("context", "model", "plan", "content", "key"))
-_OF_AN_ACCESS = _CREDIT | frozenset[Reason](("model", "plan", "content"))
+_OF_AN_ACCESS = _CREDIT | frozenset[Reason](("context", "model", "plan", "content", "rate_limit"))
 _OF_A_LIMIT = _CREDIT | frozenset[Reason](("plan",))
-_OF_A_FAILURE = _CREDIT | frozenset[Reason](("context", "model"))
+_OF_A_FAILURE = _CREDIT | frozenset[Reason](("context", "model", "plan"))
 
 _OPEN = PASSING | {"key"}
 """Codes beside which the status and the words count as well."""
@@ -27,6 +27,8 @@ def reason_of(words: Said, status: int | None, message: str, family: Family, *, 
     so its words are looked for wherever the code has not said a reason of the request itself.
     """
     coded = _by_codes(words, family)
+    if coded == "balance" and rated(message):
+        coded = "rate_limit"
     if coded is not None and coded not in _OPEN:
         return _credit(message, coded)
     if status is not None and status >= 300:
@@ -55,7 +57,7 @@ def _by_codes(words: Said, family: Family) -> Reason | None:
 def _by_status(status: int, coded: Reason | None, message: str, family: Family, *, page: bool) -> Reason:
     if status == 429:
         told = reason_of_words(message, _OF_A_LIMIT)
-        if told is None and coded is None and over_quota(message):
+        if told is None and coded is None and over_quota(message) and not rated(message):
             return "balance"
         return told or coded or "rate_limit"
     if status in (401, 403) or coded == "key":

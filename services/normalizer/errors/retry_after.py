@@ -1,12 +1,13 @@
 """How long a provider asks us to wait, from its headers or its error body.
 
-Order: `retry-after-ms` (OpenAI, Azure), `retry-after` in seconds or as a date (RFC 9110, section 10.2.3; also as a length
-such as `30s` or as a moment in seconds since 1970 or after RFC 3339, which gateways write there), the RetryInfo
-detail of Google's error body (https://cloud.google.com/apis/design/errors), `estimated_time` of a model that Hugging Face
-is loading. For a rate limit also when the limit that was met is renewed: OpenAI's and Groq's `x-ratelimit-reset-*` as a
-length (https://platform.openai.com/docs/guides/rate-limits), Anthropic's `anthropic-ratelimit-*-reset` as a moment
-(https://docs.anthropic.com/en/api/rate-limits), `x-ratelimit-reset` in seconds (Together) or as a moment in milliseconds,
-which OpenRouter puts into the body (https://openrouter.ai/docs/api-reference/limits).
+Order: `retry-after-ms` (OpenAI, Azure), `retry-after` in seconds or as a date (RFC 9110, section 10.2.3; also as a
+length such as `30s` or as a moment in seconds since 1970 or after RFC 3339, which gateways write there), the RetryInfo
+detail of Google's error body (https://cloud.google.com/apis/design/errors), `retry_after` in Cloudflare's JSON,
+`estimated_time` of a model that Hugging Face is loading. For a rate limit also when the limit that was met is renewed:
+OpenAI's and Groq's `x-ratelimit-reset-*` as a length (https://platform.openai.com/docs/guides/rate-limits), Anthropic's
+`anthropic-ratelimit-*-reset` as a moment (https://docs.anthropic.com/en/api/rate-limits), `x-ratelimit-reset` in seconds
+(Together) or as a moment in milliseconds, which OpenRouter puts into the body
+(https://openrouter.ai/docs/api-reference/limits).
 """
 
 import math
@@ -53,6 +54,8 @@ def _asked(headers: Mapping[str, str], now: datetime | None, error: object, *, l
     if is_object(error):
         if "details" in error:
             yield _retry_info(error)
+        if "retry_after" in error:
+            yield _number(error["retry_after"])
         if "estimated_time" in error:
             yield _number(error["estimated_time"])
     if limited:
