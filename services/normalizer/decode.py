@@ -85,8 +85,14 @@ def _integer(digits: str) -> int | float:
 
 
 def written(value: Any) -> bytes:
-    """A value that was read, as JSON again; lone surrogates, which UTF-8 cannot hold, stay escapes."""
-    return json.dumps(value).encode()
+    """A value that was read, as JSON again; lone surrogates, which UTF-8 cannot hold, stay escapes.
+
+    Nothing of a value that is nested almost too deeply to be read: to write it takes a few levels more.
+    """
+    try:
+        return json.dumps(value).encode()
+    except RecursionError:
+        return b""
 
 
 class PayloadDecoder(Generic[_StructT]):

@@ -4,10 +4,10 @@ The result does not depend on how the bytes were cut. Exactly one terminal event
 end of `flush`, and it is the last.
 """
 
-from typing import assert_never
+from typing import Any, assert_never
 
 from schemas.chunks import ProviderError
-from services.normalizer.decode import UNREADABLE, is_array, loads
+from services.normalizer.decode import UNREADABLE, is_array, is_object, loads
 from services.normalizer.dialects import StreamDialect
 from services.normalizer.endings import (
     ConnectFailed,
@@ -26,6 +26,7 @@ from services.normalizer.errors import MAX_BODY_BYTES, event_error, http_error, 
 from services.normalizer.errors.families import Family
 from services.normalizer.events import Cut, End, EndMark, Event, Failed
 from services.normalizer.sse import MAX_EVENT_BYTES, SseParser
+from services.normalizer.sse_event import SseEvent
 
 MAX_STREAM_BYTES = 128 * 1024 * 1024
 _INSIDE = frozenset({EndMark, Failed})
@@ -76,8 +77,7 @@ class EventStream:
         self._room -= len(data)
         out: list[Event] = []
         for event in self._parser.feed(data if self._room >= 0 else data[: self._room]):
-            self._body = None
-            self._dialect.read(event, out)
+            self._read(event, out)
             if out and type(out[-1]) in _INSIDE:
                 return self._ended(out)
         if self._parser.overflowed:
@@ -89,6 +89,28 @@ class EventStream:
             return self._ended(out)
         return out
 
+    def _read(self, event: SseEvent, out: list[Event]) -> None:
+        if event.unframed:
+            payload = _object(event.data)
+            if is_refusal(payload):
+                self._body = None
+                out.append(Failed(event_error(payload, event.data, self._family)))
+            return
+        self._body = None
+        self._dialect.read(event, out)
+        if out and _is_malformed(out[-1]) and b"\n" in event.data:
+            self._read_lines(event, out)
+
+    def _read_lines(self, event: SseEvent, out: list[Event]) -> None:
+        """Read the lines of an event as events, if each is one: a server left out the blank lines between them."""
+        lines = event.data.split(b"\n")
+        if all(_object(line) is not None or line.strip() == b"[DONE]" for line in lines):
+            out.pop()
+            for line in lines:
+                self._dialect.read(SseEvent(event.name, line, event.last_id), out)
+                if out and type(out[-1]) in _INSIDE:
+                    return
+
     def stop(self) -> None:
         """Read nothing more, since whoever takes the events has ended the reply."""
         self.over = True
@@ -99,14 +121,12 @@ class EventStream:
         if self.over:
             return []
         out: list[Event] = []
-        last = None if self._refused else self._parser.close()
-        if last is not None:
-            self._body = None if self._parser.events else self._body
-            self._dialect.read(last, out)
+        for event in () if self._refused else self._parser.close():
+            self._read(event, out)
             if out and type(out[-1]) in _INSIDE:
-                if not _is_cut_short(out[-1]):
+                if not _is_malformed(out[-1]):
                     return self._ended(out)
-                out.pop()
+                out.pop()  # it has no blank line, so it was cut, which the ending accounts for
         out.append(self._end(ending))
         return self._ended(out)
 
@@ -161,12 +181,7 @@ class EventStream:
         is_document = body[:1] in (b"{", b"[", b"<", b"")
         if self._parser.events or (self._parser.keep_alives and not is_document):
             return stream_error("stream_incomplete", "the stream ended before the reply did")
-        try:
-            payload = loads(body)
-        except UNREADABLE:
-            payload = None
-        if is_array(payload) and payload:
-            payload = payload[0]
+        payload = _object(body)
         if is_refusal(payload):
             return event_error(payload, body, self._family)
         what = self._content_type
@@ -176,9 +191,19 @@ class EventStream:
         return stream_error("not_a_stream", f"the provider answered with {what} instead of a stream", original=text)
 
 
-def _is_cut_short(event: Event) -> bool:
-    """An event without its blank line that cannot be read was cut, which the ending accounts for."""
+def _is_malformed(event: Event) -> bool:
     return isinstance(event, Failed) and event.error.code == "malformed_event"
+
+
+def _object(data: bytes) -> dict[str, Any] | None:
+    """The JSON object, or the first one of a JSON array."""
+    try:
+        value = loads(data)
+    except UNREADABLE:
+        return None
+    if is_array(value) and value:
+        value = value[0]
+    return value if is_object(value) else None
 
 
 def _too_large() -> ProviderError:

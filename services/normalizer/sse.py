@@ -2,13 +2,17 @@
 
 The rules are those of the HTML standard (https://html.spec.whatwg.org/multipage/server-sent-events.html), on bytes: a
 line ends at CR, LF or CRLF and at nothing else, so characters such as U+2028 stay inside a payload, and a character
-that two reads share is whole again before anybody decodes it. Two things differ because providers do: the last event
-counts even if its blank line never came (`close`), and one event has a size limit.
+that two reads share is whole again before anybody decodes it. Four things differ because providers do: the last event
+counts even if its blank line never came (`close`), one event has a size limit, llama.cpp tells errors in a field of its
+own (`error: {...}`, https://github.com/ggml-org/llama.cpp/issues/16109), and JSON on lines without a field is kept
+(`SseEvent.unframed`), which the standard ignores.
 """
 
 from services.normalizer.sse_event import SseEvent
 
 MAX_EVENT_BYTES = 64 * 1024 * 1024
+MAX_UNFRAMED_BYTES = 64 * 1024
+"""Of JSON between events; a longer one is no error, and ignored."""
 _MAX_DIGITS = 18
 """Python refuses to read numbers of thousands of digits; nobody waits for more than these."""
 
@@ -16,6 +20,8 @@ _BOM = b"\xef\xbb\xbf"
 _LF = 0x0A
 _CR = 0x0D
 _COLON = 0x3A
+_FIELDS = frozenset({b"data", b"event", b"id", b"retry", b"error"})
+_JSON = (b"{", b"[")
 
 
 class SseParser:
@@ -42,6 +48,8 @@ class SseParser:
         self._data_size = 0
         self._block_is_empty = True
         self._is_between = True
+        self._unframed: list[bytes] = []
+        self._unframed_size = 0
 
     def feed(self, data: bytes) -> list[SseEvent]:
         """Events that these bytes complete, in order."""
@@ -54,7 +62,7 @@ class SseParser:
             return []
         out = self._feed(data)
         self._is_between = self._block_is_empty and not (
-            self._tail or self._skip_lf or self._data or self._head is not None or self.overflowed
+            self._tail or self._skip_lf or self._data or self._unframed or self._head is not None or self.overflowed
         )
         return out
 
@@ -119,15 +127,15 @@ class SseParser:
         if self._data_size + self._tail_size > self._max:
             self._overflow()
 
-    def close(self) -> SseEvent | None:
-        """The event that the stream's end left without its blank line; it may be cut short."""
-        if self.overflowed or self._is_between:
-            return None
+    def close(self) -> list[SseEvent]:
+        """What the stream's end left without its blank line: JSON without a field, and an event, which may be cut short."""
         out: list[SseEvent] = []
+        if self.overflowed or self._is_between:
+            return out
         self._take([(self._head or b"") + b"".join(self._tail)], out)
-        if self._data:
+        if self._data or self._unframed:
             self._take([b""], out)
-        return out[0] if out else None
+        return out
 
     def _strip_bom(self, data: bytes) -> bytes:
         head = (self._head or b"") + data
@@ -141,6 +149,7 @@ class SseParser:
         self.overflowed = True
         self._tail.clear()
         self._data.clear()
+        self._unframed.clear()
 
     def _take_measured(self, lines: list[bytes], out: list[SseEvent]) -> None:
         """Take lines that may hold an event over the limit."""
@@ -154,10 +163,12 @@ class SseParser:
         data = self._data
         for line in lines:
             if line.startswith(b"data: "):
+                if self._unframed:
+                    self._tell_unframed(out)
                 self._data_size += len(line)
                 data.append(line[6:])
             elif line:
-                self._take_other(line)
+                self._take_other(line, out)
             elif data:
                 out.append(SseEvent(self._name, data[0] if len(data) == 1 else b"\n".join(data), self._last_id))
                 data.clear()
@@ -166,29 +177,50 @@ class SseParser:
                 self._name = b""
                 self._block_is_empty = True
             else:
+                if self._unframed:
+                    self._tell_unframed(out)
                 if not self._block_is_empty:
                     self.keep_alives += 1
                 self._name = b""
                 self._block_is_empty = True
 
-    def _take_other(self, line: bytes) -> None:
+    def _take_other(self, line: bytes, out: list[SseEvent]) -> None:
         if line[0] == _COLON:
             self.keep_alives += 1
             return
         self._block_is_empty = False
-        if line.startswith(b"event: "):
-            self._name = line[7:]
-            return
         field, _, value = line.partition(b":")
+        if field not in _FIELDS:
+            self._take_unframed(line)
+            return
+        if self._unframed:
+            self._tell_unframed(out)
+        value = value.removeprefix(b" ")
         if field == b"data":
-            self._data.append(value.removeprefix(b" "))
+            self._data.append(value)
             self._data_size += len(line)
         elif field == b"event":
-            self._name = value.removeprefix(b" ")
+            self._name = value
         elif field == b"id":
             if b"\0" not in value:
-                self._last_id = value.removeprefix(b" ")
+                self._last_id = value
         elif field == b"retry":
-            digits = value.removeprefix(b" ")
-            if digits.isdigit():
-                self.retry_ms = int(digits[:_MAX_DIGITS])
+            if value.isdigit():
+                self.retry_ms = int(value[:_MAX_DIGITS])
+        elif value.startswith(b"{"):
+            self._name = b"error"
+            self._data.append(value)
+            self._data_size += len(line)
+
+    def _take_unframed(self, line: bytes) -> None:
+        """A line of no field: it begins JSON between events, goes on with it, or is ignored."""
+        if self._unframed or (not self._data and line.startswith(_JSON)):
+            self._unframed_size += len(line)
+            if self._unframed_size <= MAX_UNFRAMED_BYTES:
+                self._unframed.append(line)
+
+    def _tell_unframed(self, out: list[SseEvent]) -> None:
+        if self._unframed_size <= MAX_UNFRAMED_BYTES:
+            out.append(SseEvent(b"", b"\n".join(self._unframed), self._last_id, unframed=True))
+        self._unframed.clear()
+        self._unframed_size = 0

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
+from schemas.chunks import Dialect
 from schemas.raw import ENDINGS, RawEnd, RawOrigin
 from services.normalizer import endings
 from services.normalizer.endings import (
@@ -141,6 +142,50 @@ def test_a_refusal_is_classified_by_its_body_however_it_ends(ending: Ending, pla
     assert reply.error.type == "rate_limit"
     assert "slow down" in reply.error.message
     assert reply.error.retry_after_s == (3.0 if isinstance(ending, HttpError) else None)
+
+
+BARE = b'{\n  "error": {\n    "code": 429,\n    "message": "slow down",\n    "status": "RESOURCE_EXHAUSTED"\n  }\n}\n'
+BEGUN: dict[Dialect, bytes] = {
+    "openai-chat": b'data: {"choices":[{"delta":{"content":"a"}}]}\n\n',
+    "openai-responses": b'data: {"type":"response.output_text.delta","delta":"a"}\n\n',
+    "anthropic": b'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}\n\n',
+    "google": b'data: {"candidates":[{"content":{"parts":[{"text":"a"}]}}]}\n\n',
+}
+
+
+@pytest.mark.parametrize("behind", [b"", b"\n", b"\ndata: [DONE]\n\n", b"data: [DONE]\n\n"])
+@pytest.mark.parametrize("dialect", BEGUN)
+def test_an_error_that_a_proxy_wrote_between_the_events_ends_the_stream(
+    dialect: Dialect, behind: bytes, play: Callable[..., Any]
+) -> None:
+    reply = play(dialect, [BEGUN[dialect] + BARE + behind])
+    assert (reply.text, reply.error.type, reply.error.retryable) == ("a", "rate_limit", True)
+
+
+def test_other_json_between_the_events_is_ignored(play: Callable[..., Any]) -> None:
+    done = b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+    reply = play("openai-chat", [BEGUN["openai-chat"] + b'{"status":"ok"}\n\n[1]\n\n{"cut\n\n' + done])
+    assert (reply.text, reply.error) == ("a", None)
+
+
+def test_an_error_in_a_field_of_that_name_is_one(play: Callable[..., Any]) -> None:
+    raw = b'error: {"code":400,"message":"the request exceeds the available context size"}\n\ndata: [DONE]\n\n'
+    reply = play("openai-chat", [raw])
+    assert reply.error.classifiers == ("context_length",)
+
+
+def test_events_without_a_blank_line_between_them_are_all_read(play: Callable[..., Any]) -> None:
+    lines = BEGUN["openai-chat"].rstrip() + b'\ndata: {"choices":[{"delta":{"content":"b"},"finish_reason":"stop"}]}\n'
+    assert play("openai-chat", [lines + b"data: [DONE]\n\n"]).text == "ab"
+    assert play("openai-chat", [lines + b"data: {\n\n"]).error.code == "malformed_event"
+
+
+@pytest.mark.parametrize("dialect", BEGUN)
+def test_the_text_of_an_event_that_keeps_the_connection_open_is_no_error(
+    dialect: Dialect, play: Callable[..., Any]
+) -> None:
+    reply = play(dialect, [b"event: ping\ndata: ping\n\n" + BEGUN[dialect]])
+    assert (reply.text, reply.error.code) == ("a", "stream_incomplete")
 
 
 def test_every_ending_of_the_raw_topic_has_its_meaning() -> None:

@@ -332,3 +332,42 @@ def test_a_number_of_five_thousand_digits_costs_only_itself(dialect: Any, payloa
     end = stream.flush(EndOfFile())[-1]
     assert end.usage is None or end.usage.total_tokens is None
     CHUNK.dump_json(end)
+
+
+NESTED: list[tuple[str, str]] = [
+    ("openai-chat", '{"error":{"message":%s}}'),
+    ("openai-chat", '{"choices":[{"error":%s}]}'),
+    (
+        "openai-chat",
+        '{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":%s}}]}}]}',
+    ),
+    ("openai-chat", '{"choices":[{"delta":{"content":%s,"reasoning_details":[%s]}}]}'),
+    ("openai-responses", '{"type":"response.failed","response":{"error":%s}}'),
+    ("openai-responses", '{"type":"response.completed","response":{"output":[%s],"usage":%s}}'),
+    (
+        "anthropic",
+        '{"type":"message_start","message":{"content":[{"type":"tool_use","name":"f","input":%s}],"usage":%s}}',
+    ),
+    ("google", '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":%s}}, {"inlineData":%s}]}}]}'),
+    *(
+        (
+            "google",
+            '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"g":%s},"willContinue":true,'
+            f'"partialArgs":[{{"jsonPath":"{path}","{kind}":%s}}]}}}}]}}}}]}}',
+        )
+        for path in ("$.b", "$" + ".b" * 64)
+        for kind in ("numberValue", "stringValue")
+    ),
+    ("novelai", '{"message":%s}'),
+]
+
+
+@pytest.mark.parametrize(("dialect", "payload"), NESTED)
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}"), ('[{"a":', "}]")])
+def test_values_nested_to_about_what_can_be_read_end_in_one_terminal_chunk(
+    dialect: str, payload: str, opening: str, closing: str
+) -> None:
+    limit = 1000 // len(closing)
+    for depth in (*range(limit // 4, limit, limit // 40), *range(limit - 60, limit + 10)):
+        value = f"{opening * depth}1{closing * depth}"
+        end_to_end(dialect, f"data: {payload.replace('%s', value)}\n\n".encode(), 1_000_000)

@@ -13,8 +13,7 @@ from services.normalizer.sse_event import SseEvent
 def events_of(*pieces: bytes, close: bool = False) -> list[tuple[bytes, bytes]]:
     parser = SseParser()
     found: list[SseEvent] = [event for piece in pieces for event in parser.feed(piece)]
-    last = parser.close() if close else None
-    return [(event.name, event.data) for event in [*found, *([last] if last else [])]]
+    return [(event.name, event.data) for event in [*found, *(parser.close() if close else [])]]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +96,7 @@ def test_an_event_over_the_limit_stops_the_parser_at_the_same_place(step: int) -
     found = [event.data for at in range(0, len(raw), step) for event in parser.feed(raw[at : at + step])]
     assert found == [b"a", b"x" * 14]
     assert parser.overflowed
-    assert parser.close() is None
+    assert parser.close() == []
 
 
 def test_a_line_without_an_end_is_refused_at_the_limit() -> None:
@@ -126,3 +125,38 @@ def test_any_cut_of_any_stream_gives_the_same_events(
     assert pieces.close() == whole.close()
     if not whole.overflowed:
         assert (pieces.events, pieces.keep_alives) == (whole.events, whole.keep_alives)
+
+
+JSON = b'{\n  "error": {\n    "code": 429\n  }\n}'
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"data: a\n\n" + JSON + b"\n\ndata: b\n\n",
+        b"data: a\n\n" + JSON + b"\ndata: b\n\n",
+        b"data: a\n\n: ping\n" + JSON.replace(b"\n", b"\r\n") + b"\r\n\r\ndata: b\r\n\r\n",
+    ],
+)
+def test_json_between_events_is_told_in_its_place_and_apart(raw: bytes) -> None:
+    for step in (1, 7, len(raw)):
+        parser = SseParser()
+        found = [event for at in range(0, len(raw), step) for event in parser.feed(raw[at : at + step])]
+        assert [(event.data, event.unframed) for event in found] == [(b"a", False), (JSON, True), (b"b", False)]
+        assert parser.events == 2
+
+
+def test_json_that_nothing_ends_is_told_at_the_close_and_one_inside_an_event_is_ignored() -> None:
+    assert events_of(b"data: a\n\n", b'{"x"', b": 1}", close=True) == [(b"", b"a"), (b"", b'{"x": 1}')]
+    assert events_of(b'data: a\n{"x": 1}\n\n') == [(b"", b"a")]
+
+
+def test_endless_json_between_events_is_not_kept() -> None:
+    parser = SseParser()
+    for _ in range(3):
+        assert parser.feed(b'{"x":\n' * 10_000) == []
+    assert parser.feed(b"\ndata: b\n\n") == [SseEvent(b"", b"b")]
+
+
+def test_a_field_named_error_with_an_object_is_an_error_event() -> None:
+    assert events_of(b'error: {"code":400}\n\n', b"error: words\n\n") == [(b"error", b'{"code":400}')]

@@ -18,9 +18,11 @@ _MAX_HOLES = 100
 
 
 class _Text:
-    """A string that grows."""
+    """A string that grows, and its place."""
 
-    def __init__(self, piece: str) -> None:
+    def __init__(self, holder: Any, step: str | int, piece: str) -> None:
+        self.holder = holder
+        self.step = step
         self.pieces = [piece]
 
 
@@ -29,6 +31,7 @@ class PartialArguments:
 
     def __init__(self, given: object) -> None:
         self._root: dict[str, Any] = dict(given) if is_object(given) else {}
+        self._texts: list[_Text] = []
         self._growing: _Text | None = None
         self._growing_at: tuple[Any, str | int] | None = None
         self._path = ""
@@ -53,20 +56,24 @@ class PartialArguments:
             self._growing = self._growing_at = None
 
     def whole(self) -> dict[str, Any]:
-        """The arguments as they stand."""
-        if not self._path:  # nothing came in pieces, as for most calls
-            return self._root
-        resolved: dict[str, Any] = _resolved(self._root)
-        return resolved
+        """The arguments as they stand; nothing may be added behind it."""
+        for text in self._texts:
+            if _at(text.holder, text.step) is text:
+                text.holder[text.step] = "".join(text.pieces)
+        return self._root
 
     def cut(self) -> str:
         """The arguments of a call that broke off, as JSON text that breaks off too, without the value that was growing."""
+        whole = self.whole()
         if self._growing_at is not None:
             holder, step = self._growing_at
             is_there = isinstance(step, int) or step in holder
             if is_there:  # a piece may say that it goes on, and say nothing else
                 del holder[step]
-        text = json.dumps(self.whole(), ensure_ascii=False).removesuffix("}")
+        try:
+            text = json.dumps(whole, ensure_ascii=False).removesuffix("}")
+        except RecursionError:  # what was given is nested almost too deeply to be read
+            return "{"
         return f"{text}," if self._root else text
 
     def _put(self, place: tuple[Any, str | int], piece: dict[str, Any], text: object) -> "_Text | None":
@@ -76,10 +83,11 @@ class PartialArguments:
             if isinstance(old, _Text):
                 old.pieces.append(text)
                 return old
-            grown = holder[step] = _Text(text)
+            grown = holder[step] = _Text(holder, step, text)
+            self._texts.append(grown)
             return grown
         for name in ("numberValue", "boolValue"):
-            if name in piece:
+            if name in piece and not isinstance(piece[name], dict | list):
                 holder[step] = piece[name]
                 return None
         if "nullValue" in piece:
@@ -135,11 +143,3 @@ def _steps(path: str) -> list[str | int]:
 
 def _at(holder: Any, step: str | int) -> Any:
     return holder.get(step) if isinstance(step, str) else holder[step]
-
-
-def _resolved(value: Any) -> Any:
-    if isinstance(value, _Text):
-        return "".join(value.pieces)
-    if is_object(value):
-        return {key: _resolved(one) for key, one in value.items()}
-    return [_resolved(one) for one in value] if is_array(value) else value

@@ -6,6 +6,9 @@ from services.normalizer.errors.families import Family
 from services.normalizer.events import Event, Failed
 from services.normalizer.sse_event import SseEvent
 
+_KEEP_ALIVES = frozenset({b"ping", b"heartbeat", b"keepalive", b"keep-alive"})
+"""Names of events that proxies send to keep a connection open, and whose data may be any text."""
+
 
 def tells_refusal(data: bytes) -> bool:
     """Whether a payload that holds nothing of a reply is an error, though not under the name."""
@@ -23,6 +26,8 @@ def read_odd(event: SseEvent, out: list[Event], family: Family) -> None:
     try:
         payload = loads(data)
     except UNREADABLE:
+        if event.name in _KEEP_ALIVES:
+            return
         text = event.data.decode("utf-8", "replace")
         if event.name != b"error":
             out.append(Failed(stream_error("malformed_event", "an event holds no JSON", original=text)))

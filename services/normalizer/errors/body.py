@@ -178,9 +178,16 @@ def _text_of(value: object, depth: int = 0) -> str:
     if is_object(value) and value:
         inner = next((value[key] for key in _TEXT_KEYS if value.get(key)), None)
         if inner is None or depth >= _MAX_DEPTH:
-            return json.dumps(value, ensure_ascii=False)
+            return _as_json(value)
         return _text_of(inner, depth + 1) + _place(value.get("loc"))
     return ""
+
+
+def _as_json(value: dict[str, Any]) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:  # nested almost too deeply to be read
+        return ""
 
 
 def _place(loc: object) -> str:
