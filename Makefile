@@ -9,8 +9,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 PYTHON :=
 CANDIDATES := $(if $(PYTHON),$(PYTHON),python3.13 python3.12 python3.11 python3 python)
 
+COMPILER := A C compiler and Python's headers are needed. Debian and Ubuntu: sudo apt install gcc python3-dev; macOS: xcode-select --install
+
 .DEFAULT_GOAL := help
-.PHONY: help up test check compile uncompile clean
+.PHONY: help up test check wheel compile uncompile clean
 
 help:
 	@echo "make up      start everything on this machine; Ctrl-C stops it"
@@ -20,8 +22,9 @@ help:
 	@echo "             ARGS=...   more for pytest, such as ARGS='tests/brokers -k embedded'"
 	@echo "             ODRADEK_TEST_KAFKA=HOST:PORT, jvm, container or embedded names the Kafka"
 	@echo "make check   linters, formatting, types and the direction of imports"
-	@echo "make compile the normalizer as machine code, in place: two thirds of the time for each stream. Until make uncompile, or"
-	@echo "             make compile again, edits to its files change nothing"
+	@echo "make wheel   a wheel for machines like this one, with the normalizer as machine code: two thirds of the time for each stream"
+	@echo "make compile the same machine code, in place; edits to its files change nothing until make compile or make uncompile"
+	@echo "make uncompile  removes it again"
 	@echo "make clean   remove .venv, builds and caches of this folder"
 
 up: $(VENV)/.for-up
@@ -36,13 +39,23 @@ check: $(VENV)/.for-check
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 
-# What is compiled, and why not all of it: pyproject.toml, [tool.hatch.build.targets.wheel.hooks.mypyc].
-compile: $(VENV)/.for-up
-	@command -v $${CC:-cc} >/dev/null || \
-	  { echo "There is no C compiler. Debian and Ubuntu: sudo apt install gcc python3-dev; macOS: xcode-select --install" >&2; exit 1; }
+# A wheel for this Python and this kind of machine, with the normalizer as machine code (pyproject.toml lists the modules). It is
+# built from a copy, since the builder puts its work among the sources, and pyproject.toml out of its own way.
+wheel: $(VENV)/.for-up
+	@command -v $${CC:-cc} >/dev/null || { echo "There is no C compiler. $(COMPILER)" >&2; exit 1; }
 	@echo "compiling the normalizer; it takes a minute or two"
-	@HATCH_BUILD_HOOKS_ENABLE=true $(PIP) install --no-deps -e .
-	@$(BIN)/python -c 'import services.normalizer.stream as made; print("compiled:", made.__file__)'
+	@copy=$$(mktemp -d) && trap 'rm -rf "$$copy"' EXIT && \
+	  cp -R services schemas pyproject.toml topics.yaml README.md LICENSE "$$copy" && \
+	  find "$$copy" -name '*.so' -delete && \
+	  HATCH_BUILD_HOOKS_ENABLE=true $(PIP) wheel --no-deps --wheel-dir dist "$$copy" >"$$copy/log" 2>&1 || \
+	  { tail -n 40 "$$copy/log"; echo "It could not be compiled; nothing has changed here. $(COMPILER)" >&2; exit 1; }
+	@ls -t dist/*.whl | head -n 1
+
+compile: wheel uncompile
+	@made=$$(mktemp -d) && trap 'rm -rf "$$made"' EXIT && \
+	  $(BIN)/python -m zipfile -e "$$(ls -t dist/*.whl | head -n 1)" "$$made" && \
+	  (cd "$$made" && find . -name '*.so' | tar cf - -T -) | tar xf - && \
+	  $(BIN)/python -c 'import services.normalizer.stream as made; print("now running", made.__file__)'
 
 uncompile:
 	find services -name '*.so' -delete

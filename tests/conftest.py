@@ -12,7 +12,7 @@ import psutil
 import pytest
 from hypothesis import HealthCheck, settings
 
-from services import normalizer
+from services.normalizer.compiled import compiled, stale
 from services.sandbox.brokers import container
 from services.sandbox.brokers.choose import BrokerChoice, choose
 from services.sandbox.brokers.container import ContainerKafka
@@ -38,8 +38,8 @@ class SharedBroker:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if stale := _stale():
-        message = f"changed since it was compiled, and would not be tested: {', '.join(stale)}"
+    if changed := stale():
+        message = f"changed since it was compiled, and would not be tested: {', '.join(changed)}"
         pytest.exit(f"{message}\nRun `make uncompile` or `make compile`.", returncode=pytest.ExitCode.USAGE_ERROR)
     try:
         config.stash[_CHOICE] = choose()
@@ -49,23 +49,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
     choice = config.stash[_CHOICE]
-    reader = f"normalizer: {'compiled' if _compiled() else 'as Python'}"
+    reader = f"normalizer: {'compiled' if compiled() else 'as Python'}"
     if isinstance(choice, BrokerUnavailable):
         return [reader, f"kafka: none, tests that need one will fail: {choice}"]
     lines = [reader, f"kafka: {choice.source} ({choice.why})"]
     if choice.untested:
         lines.append(f"kafka leaves untested: {', '.join(choice.untested)}")
     return lines
-
-
-def _compiled() -> dict[Path, Path]:
-    """The modules that Python runs as machine code, by their source; empty unless `make compile` made them."""
-    sources = Path(normalizer.__file__).parent.rglob("*.py")
-    return {source: made for source in sources for made in source.parent.glob(f"{source.stem}.*.so")}
-
-
-def _stale() -> list[str]:
-    return [str(source) for source, made in _compiled().items() if made.stat().st_mtime < source.stat().st_mtime]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

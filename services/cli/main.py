@@ -28,6 +28,7 @@ from services.cli import (
     worker,
 )
 from services.cli.arguments import guard
+from services.normalizer.compiled import stale
 
 _HELP = """LLM chat turns for Discord, run as workers over Kafka.
 
@@ -68,6 +69,12 @@ app.add_typer(schemas.app, name="schemas")
 
 def main() -> None:
     """Run the command line and exit: 0 done, 1 failed, 2 wrong usage or configuration."""
+    if changed := stale():
+        names = ", ".join(changed)
+        print(
+            f"warning: changed since it was compiled, and not in use: {names}. Run make compile or make uncompile",
+            file=sys.stderr,
+        )
     try:
         guard(typer.main.get_command(app))()
     except Exception as error:

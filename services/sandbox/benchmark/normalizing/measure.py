@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import process_time
-from types import FunctionType
 
 import orjson
 
 from schemas.chunks import Dialect
+from services.normalizer.compiled import compiled
 from services.normalizer.endings import EndOfFile
 from services.normalizer.reply import Reply
 from services.normalizer.stream import StreamNormalizer
@@ -69,7 +69,7 @@ def measure_normalizing(directory: Path, *, command: str, say: Say) -> Normalize
         say(f"{dialect}: {len(samples)} streams")
         figures[dialect] = _measure(dialect, samples)
     say("growth")
-    return NormalizeReport(command, machine, not isinstance(StreamNormalizer.feed, FunctionType), figures, _growth())
+    return NormalizeReport(command, machine, bool(compiled()), figures, _growth())
 
 
 def read_floor(pieces: Iterable[bytes]) -> list[object]:
