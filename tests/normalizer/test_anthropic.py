@@ -123,8 +123,9 @@ def test_a_prompt_that_is_all_cached_counts(messages: Callable[..., Any]) -> Non
 
 
 def test_event_names_stand_in_for_a_missing_type(play: Callable[..., Any]) -> None:
-    opened = b'event: content_block_start\ndata: {"content_block": {"type": "text", "text": "Hi"}}\n\n'
-    raw = opened + b"event: message_stop\ndata: {}\n\n"
+    opened = b'event: content_block_start\ndata: {"content_block": {"type": "text", "text": "H"}}\n\n'
+    grown = b'event: content_block_delta\ndata: {"index": 0, "delta": {"type": "text_delta", "text": "i"}}\n\n'
+    raw = opened + grown + b"event: message_stop\ndata: {}\n\n"
     assert play("anthropic", [raw]).text == "Hi"
 
 

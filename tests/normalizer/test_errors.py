@@ -1,8 +1,10 @@
 """Refusals become one ProviderError each: structured facts decide, words last, and the provider's own text is kept."""
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -185,6 +187,34 @@ def test_an_error_in_a_stream_is_classified_like_a_refusal(
 ) -> None:
     error = event_error(payload, b"")
     assert (error.type, error.code, error.retryable) == (kind, code, retryable)
+
+
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "google"])
+@pytest.mark.parametrize("name", [b"", b"event: exception\n"])
+@pytest.mark.parametrize("payload", [b'{"message": "Rate limit exceeded"}', b'{"detail": "Rate limit exceeded"}'])
+def test_an_event_that_tells_an_error_and_nothing_else_needs_no_name_for_it(
+    dialect: str, name: bytes, payload: bytes, play: Callable[..., Any]
+) -> None:
+    error = play(dialect, [name + b"data: " + payload + b"\n\n"]).error
+    assert (error.type, error.message) == ("rate_limit", "Rate limit exceeded")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "payload"),
+    [
+        ("openai-responses", b'{"type": "response.new", "message": "so far", "detail": "none"}'),
+        ("anthropic", b'{"type": "new", "message": "so far", "detail": "none"}'),
+        ("google", b'{"usageMetadata": {"totalTokenCount": 1}, "message": "so far", "detail": "none"}'),
+        ("google", b'{"candidates": [], "message": "so far", "detail": "none"}'),
+        ("openai-responses", b'{"message": "", "detail": null}'),
+        ("anthropic", b'{"message": {"id": "m"}}'),
+        ("google", b'{"new": {"message": "so far"}}'),
+    ],
+)
+def test_an_event_that_is_of_another_kind_tells_no_error(
+    dialect: str, payload: bytes, play: Callable[..., Any]
+) -> None:
+    assert play(dialect, [b"data: " + payload + b"\n\n"]).error.code == "stream_incomplete"
 
 
 def test_the_provider_may_overrule_whether_a_retry_helps() -> None:

@@ -24,6 +24,8 @@ WORDS = [
         "reasoning",
         "reasoning_content",
         "reasoning_details",
+        "reasoning_text",
+        "thinking_blocks",
         "reasoning.text",
         "refusal",
         "object",

@@ -41,6 +41,22 @@ def tool(
         ([tool(0, "a", None, '{"x"'), tool(0, None, "f", ":1}")], [("a", "f", {"x": 1})]),
         ([{"tool_calls": tool(0, "a", "f", "{}")["tool_calls"][0]}], [("a", "f", {})]),
         ([tool(0, "a", "f", ["x"])], None),
+        ([tool(0, "", "f", '{"x":1}'), tool(0, "", "g", '{"y":2}')],
+         [("call_0", "f", {"x": 1}), ("call_1", "g", {"y": 2})]),
+        ([tool(0, "", "f", ""), tool(0, "", None, '{"x":'), tool(0, "", None, "1} "), tool(0, "", None, ""),
+          tool(0, "", "g", ""), tool(0, "", None, '{"y":2}')],
+         [("call_0", "f", {"x": 1}), ("call_1", "g", {"y": 2})]),
+        ([tool(0, "a", "f", '{"x":1}'), tool(0, "b", None, ""), tool(0, None, "g", '{"y":2}')],
+         [("a", "f", {"x": 1}), ("call_1", "g", {"y": 2})]),
+        ([tool(None, "a", "f", '{"x":1}'), tool(None, "a", "g", '{"y"'), tool(None, "a", None, ":2}")],
+         [("a", "f", {"x": 1}), ("a", "g", {"y": 2})]),
+        ([tool(0, "", "f", '{"x":1}'), tool(0, "", "f", '{"x":2}'), tool(0, "", "f", '{"x":3}')],
+         [("call_0", "f", {"x": 1}), ("call_1", "f", {"x": 2}), ("call_2", "f", {"x": 3})]),
+        ([tool(None, None, "f", '{"x":1}'), tool(None, None, "f", '{"x":2}')],
+         [("call_0", "f", {"x": 1}), ("call_1", "f", {"x": 2})]),
+        ([tool(0, "", "f", {"x": 1}), tool(0, "", "f", {"x": 2})],
+         [("call_0", "f", {"x": 1}), ("call_1", "f", {"x": 2})]),
+        ([tool(0, "", "f", {"x": 1}), tool(0, "", "g", "{}")], [("call_0", "f", {"x": 1}), ("call_1", "g", {})]),
     ],
 )  # fmt: skip
 def test_pieces_find_their_call(deltas: list[Any], calls: list[Any] | None, chat: Callable[..., Any]) -> None:
@@ -50,6 +66,28 @@ def test_pieces_find_their_call(deltas: list[Any], calls: list[Any] | None, chat
     else:
         assert [(call.id, call.name, call.args) for call in reply.calls] == calls
         assert reply.error is None
+
+
+@pytest.mark.parametrize(
+    ("deltas", "calls"),
+    [
+        ([tool(0, "", "f", '{"x"'), tool(0, "", "f", ":1"), tool(0, "", "f", "}")], [("f", {"x": 1})]),
+        ([tool(0, "", "f", '{"x":'), tool(0, "", "f", '{"y":1}'), tool(0, "", "f", "}")], [("f", {"x": {"y": 1}})]),
+        ([tool(0, "", "f", '{"x":{}'), tool(0, "", "g", "}")], [("f", {"x": {}})]),
+        ([tool(0, "", "f", {"x": 1}), tool(0, "", "f", {"x": 1})], [("f", {"x": 1})]),
+        ([tool(0, "", "f", {}), tool(0, "", "f", {"x": 1})], [("f", {"x": 1})]),
+        ([tool(0, "a", "f", {"x": 1}), tool(0, "a", "f", {"x": 2})], [("f", {"x": 2})]),
+        ([tool(0, "a", "f", '{"x":1}'), tool(0, "a", "f", "")], [("f", {"x": 1})]),
+        ([tool(0, None, None, '{"x":1}'), tool(0, "a", "f", "")], [("f", {"x": 1})]),
+        ([tool(0, "", "f", '{"x":1}'), tool(0, "", "f", '{"x": 1}')], []),
+        ([tool(0, "", "f", '{"x":1}}'), tool(0, "", "g", '{"y":2}')], []),
+    ],
+)
+def test_a_name_that_is_told_again_begins_no_call_in_a_call_that_may_go_on(
+    deltas: list[Any], calls: list[Any], chat: Callable[..., Any]
+) -> None:
+    reply = chat(*deltas)
+    assert (reply.arguments, len(reply.calls)) == (calls, 1)
 
 
 @pytest.mark.parametrize("raw", ['{"x": 1,}', '{"x": 1}}', "[1]", '"x"', "{'x': 1}", '{"x": NaN}', '{"x": 1e999}', "x"])
@@ -126,6 +164,60 @@ def test_reasoning_that_comes_twice_counts_once(chat: Callable[..., Any]) -> Non
     reply = chat({"reasoning": "think", "reasoning_content": "think", "reasoning_details": [detail]})
     assert reply.thoughts == [("raw", "think")]
     assert reply.metadata.replay == (detail,)
+
+
+def details(*texts: str) -> list[dict[str, Any]]:
+    return [{"type": "reasoning.text", "text": text, "index": 0} for text in texts]
+
+
+def blocks(text: str, signature: str = "") -> list[dict[str, Any]]:
+    return [{"type": "thinking", "thinking": text, "signature": signature}]
+
+
+@pytest.mark.parametrize(
+    "deltas",
+    [
+        [{"reasoning": "a", "reasoning_details": details("a")}, {"reasoning": None, "reasoning_details": details("b")}],
+        [{"reasoning_details": details("a")}, {"reasoning": "b", "reasoning_details": details("b")}],
+        [{"reasoning": "a"}, {"reasoning": "b"}, {"reasoning_details": details("ab")}],
+        [
+            {"reasoning": "a"},
+            {"reasoning": "b"},
+            {"reasoning_details": details("a")},
+            {"reasoning_details": details("b")},
+        ],
+        [{"reasoning_content": {"text": "a"}}, {"reasoning": {"text": "b"}}],
+        [{"reasoning_content": {"x": "?"}, "reasoning": "a"}, {"reasoning_text": "b", "thinking": "b"}],
+        [{"thinking": "a"}, {"thinking": "b"}, {"thinking": {"x": "?"}}],
+        [{"reasoning_content": "a", "thinking_blocks": blocks("a")}, {"reasoning_content": "b"}],
+        [{"reasoning_content": "a"}, {"reasoning_content": "b"}, {"thinking_blocks": blocks("ab", "S")}],
+        [{"thinking_blocks": blocks("a")}, {"thinking_blocks": [*blocks("b"), 7, {"type": "redacted_thinking"}]}],
+        [{"content": [{"type": "reasoning", "text": "a"}]}, {"content": {"type": "reasoning", "text": "b"}}],
+    ],
+)
+def test_reasoning_has_many_names_and_is_told_once(deltas: list[Any], chat: Callable[..., Any]) -> None:
+    reply = chat(*deltas, {"content": "Hi"})
+    assert (reply.thoughts, reply.text) == ([("raw", "ab")], "Hi")
+
+
+def test_reasoning_and_text_may_come_in_one_delta(chat: Callable[..., Any]) -> None:
+    reply = chat({"reasoning_text": "a", "content": "Hi"})
+    assert (reply.thinking, reply.text) == ("a", "Hi")
+
+
+def test_a_reasoning_part_may_be_a_signed_summary(chat: Callable[..., Any]) -> None:
+    summary = [{"type": "summary_text", "text": "hm", "signature": ""}, {"type": "summary_text", "signature": "S"}]
+    reply = chat(
+        {"content": [{"type": "reasoning", "summary": summary}]}, {"content": [{"type": "text", "text": "Hi"}]}
+    )
+    assert (reply.thoughts, reply.text) == ([("summary", "hm")], "Hi")
+    assert (reply.metadata.thought_signature, reply.metadata.replay) == ("S", ())
+
+
+def test_a_thinking_block_signs_reasoning_that_came_in_another_field(chat: Callable[..., Any]) -> None:
+    reply = chat({"reasoning_content": "hm"}, {"reasoning_content": "", "thinking_blocks": blocks("hm", "S")})
+    assert (reply.thinking, reply.metadata.thought_signature) == ("hm", "S")
+    assert reply.metadata.replay == ({"type": "reasoning_content", "reasoning_content": "hm"},)
 
 
 def test_reasoning_details_alone_count_and_are_kept_in_order(chat: Callable[..., Any]) -> None:

@@ -11,7 +11,7 @@ from schemas.chunks import FinishReason, ProviderError, Usage
 from services.normalizer.decode import UNREADABLE, counts, is_object, merged, object_at, word
 from services.normalizer.dialects.anthropic_blocks import Blocks
 from services.normalizer.dialects.anthropic_wire import PAYLOAD, Delta, Message, Payload
-from services.normalizer.dialects.odd_events import read_odd
+from services.normalizer.dialects.odd_events import read_odd, tells_refusal
 from services.normalizer.errors import stream_error
 from services.normalizer.errors.families import Family
 from services.normalizer.events import EndMark, Event, Failed, Finish, Start, TextDelta, ToolCallDelta
@@ -50,7 +50,7 @@ class Anthropic:
         if payload is None:
             read_odd(event, out, self._family)
             return
-        kind = payload.type
+        kind = payload.type or event.name.decode("utf-8", "replace")
         if kind == "content_block_delta":
             delta = payload.delta
             if delta is None:
@@ -61,7 +61,6 @@ class Anthropic:
             else:
                 self._read_delta(payload.index or 0, delta, out)
             return
-        kind = kind or event.name.decode("utf-8", "replace")
         if kind == "content_block_start":
             if payload.content_block is not None:
                 self._blocks.open(payload.index or 0, payload.content_block, out)
@@ -75,7 +74,12 @@ class Anthropic:
                 self._finish(payload.delta.stop_reason, payload.delta.stop_details, out)
         elif kind == "message_stop":
             out.append(EndMark())
-        elif kind == "error" or payload.error or event.name == b"error":
+        elif (
+            kind == "error"
+            or payload.error
+            or event.name == b"error"
+            or (not payload.type and tells_refusal(event.data))
+        ):
             read_odd(event, out, self._family)
 
     def close(self, out: list[Event]) -> None:

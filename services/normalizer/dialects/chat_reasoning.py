@@ -3,7 +3,10 @@
 https://openrouter.ai/docs/use-cases/reasoning-tokens: `reasoning_details` come in pieces, and must be returned in their
 order and unchanged; pieces that follow each other with the same type and index are one part. DeepSeek wants
 `reasoning_content` back with tool results (https://api-docs.deepseek.com/guides/thinking_mode), Mistral its thinking
-parts (https://docs.mistral.ai/capabilities/reasoning).
+parts (https://docs.mistral.ai/capabilities/reasoning). What else there is is told and not sent back: `reasoning_text`
+(Copilot, https://github.com/BerriAI/litellm/issues/35021), `thinking`, LiteLLM's `thinking_blocks`
+(https://docs.litellm.ai/docs/reasoning_content), and reasoning parts of content lists
+(https://learn.microsoft.com/azure/databricks/machine-learning/model-serving/query-reason-models).
 """
 
 from collections.abc import Sequence
@@ -11,6 +14,7 @@ from typing import Any
 
 from schemas.chunks import ThoughtKind
 from services.normalizer.decode import is_array, is_object, word
+from services.normalizer.dialects.chat_wire import Delta
 from services.normalizer.events import Event, ReplayPart, ThinkingDelta
 
 _GROWING = {"reasoning.text": "text", "reasoning.summary": "summary", "reasoning.encrypted": "data"}
@@ -21,25 +25,34 @@ class Reasoning:
 
     def __init__(self, *, read_details: bool) -> None:
         self._read_details = read_details
-        self._plain = False
+        self._told = False
+        self._told_apart = False
         self._content: list[str] = []
         self._thinking: list[str] = []
         self._details: list[tuple[dict[str, Any], list[str]]] = []
 
-    def read(self, content: object, plain: object, details: Sequence[object], out: list[Event]) -> None:
-        """Append the thinking that `reasoning_content`, `reasoning` and `reasoning_details` of one delta mean.
+    def read(self, delta: Delta, out: list[Event]) -> None:
+        """Append the thinking that the fields of one delta mean.
 
-        Plain fields repeat each other, and the details repeat them, so then the details are only kept to be sent back.
+        Plain fields repeat each other, and the details repeat them, so of what comes together one is told. Details that
+        come alone are told unless plain text came alone before, which they may repeat. Blocks repeat what any other field
+        told before: they may come whole at the end (https://github.com/BerriAI/litellm/pull/31022).
         """
+        details, blocks = delta.reasoning_details, delta.thinking_blocks
         text, kind, signature = self._keep_all(details) if details else ("", "raw", "")
-        if isinstance(content, str) and content:
-            self._content.append(content)
-        said = content or plain
-        if said and isinstance(said, str):
-            self._plain = True
-            text = said
-        elif self._plain or not self._read_details:
+        if isinstance(delta.reasoning_content, str) and delta.reasoning_content:
+            self._content.append(delta.reasoning_content)
+        plain = _text(delta.reasoning_content) or _text(delta.reasoning) or _text(delta.reasoning_text)
+        plain = plain or _text(delta.thinking)
+        if plain:
+            self._told_apart = self._told_apart or not text
+            text = plain
+        elif self._told_apart or not self._read_details:
             text = ""
+        self._told = self._told or bool(text)
+        if blocks:
+            text = text if self._told else "".join([word(block, "thinking") for block in blocks])
+            signature = signature or "".join([word(block, "signature") for block in blocks])
         if text or signature:
             out.append(ThinkingDelta(text, kind, signature))
 
@@ -47,10 +60,19 @@ class Reasoning:
         """Append the thinking in a part of a content list."""
         thinking = part.get("thinking")
         for piece in thinking if is_array(thinking) else [thinking]:
-            text = piece if isinstance(piece, str) else word(piece, "text")
+            text = _text(piece)
             if text:
                 self._thinking.append(text)
                 out.append(ThinkingDelta(text))
+        if part.get("type") == "reasoning":
+            said = word(part, "text")
+            if said:
+                out.append(ThinkingDelta(said))
+            summary = part.get("summary")
+            for piece in summary if is_array(summary) else ():
+                said, signature = word(piece, "text"), word(piece, "signature")
+                if said or signature:
+                    out.append(ThinkingDelta(said, "summary", signature))
 
     def parts(self) -> list[ReplayPart]:
         """What goes back to the provider, in order, pieces joined; details stand for the plain field."""
@@ -90,3 +112,8 @@ class Reasoning:
             last[0].update({key: value for key, value in piece.items() if value is not None and key != field})
         else:
             self._details.append((dict(piece), [grown]))
+
+
+def _text(field: object) -> str:
+    """The text of a field, which some wrap in an object."""
+    return field if isinstance(field, str) else word(field, "text")

@@ -2,13 +2,13 @@
 
 Pieces should carry `index`; some providers leave it out, reuse one index for several calls, send the rest of a call at
 another index (https://github.com/agno-agi/agno/pull/8880), repeat the name, or send a new id with every piece. A call
-gets a slot when it first appears, and keeps it.
+gets a slot when it first appears, and keeps it. What is named anew in a slot whose call is whole may be another call.
 """
 
-import json
 from typing import Any
 
-from services.normalizer.decode import is_object, word
+from services.normalizer.decode import is_object, word, written
+from services.normalizer.dialects.chat_calls import CallSoFar
 from services.normalizer.dialects.chat_wire import FunctionPart, ToolPart
 from services.normalizer.events import Event, ToolCallDelta
 
@@ -17,8 +17,7 @@ class ToolSlots:
     """Finds the slots of one stream's calls."""
 
     def __init__(self) -> None:
-        self._ids: list[str] = []
-        self._names: list[str] = []
+        self._calls: list[CallSoFar] = []
         self._by_index: dict[int, int] = {}
         self._by_id: dict[str, int] = {}
         self._by_position: dict[int, int] = {}
@@ -29,8 +28,10 @@ class ToolSlots:
         for position, part in enumerate(parts):
             call_id = part.id or ""
             name = (part.function.name if part.function else None) or ""
-            slot = self._slot(part.index, position, call_id, name)
             arguments = part.function.arguments if part.function else None
+            slot = self._slot(part.index, position, call_id, name)
+            if name and self._calls[slot].ends_before(call_id, name, arguments):
+                slot = self._open_instead(part.index, position, call_id)
             out.append(self._delta(slot, call_id, name, arguments, _signature(part)))
 
     def read_legacy(self, part: FunctionPart, out: list[Event]) -> None:
@@ -44,9 +45,9 @@ class ToolSlots:
             slot = self._by_index.get(index)
             if slot is None:
                 slot = self._by_index[index] = self._slot_of_new_index(call_id, name)
-            elif call_id and call_id != self._ids[slot] and self._ids[slot]:
+            elif call_id and self._calls[slot].id not in ("", call_id):
                 known = self._by_id.get(call_id)
-                if known is not None and (not name or name == self._names[known]):
+                if known is not None and (not name or name == self._calls[known].name):
                     slot = known
                 elif name:
                     slot = self._by_index[index] = self._open()
@@ -54,7 +55,7 @@ class ToolSlots:
             slot = self._by_id[call_id]
         else:
             slot = self._by_position.get(position)
-            if slot is None or self._is_another(slot, call_id, name) or (name and self._names[slot] not in ("", name)):
+            if slot is None or self._is_another(slot, call_id, name):
                 slot = self._open()
         self._by_position[position] = slot
         if call_id:
@@ -63,27 +64,43 @@ class ToolSlots:
 
     def _slot_of_new_index(self, call_id: str, name: str) -> int:
         """A call begins by its id or its name; without both, or with a known id alone, a call goes on at a wrong index."""
-        if name or (call_id and call_id not in self._by_id) or not self._ids:
+        if name or (call_id and call_id not in self._by_id) or not self._calls:
             return self._open()
-        return self._by_id[call_id] if call_id else len(self._ids) - 1
+        return self._by_id[call_id] if call_id else len(self._calls) - 1
 
     def _is_another(self, slot: int, call_id: str, name: str) -> bool:
-        """A new id begins a new call; without a name it is a provider that makes up an id for every piece."""
-        return bool(call_id and name and self._ids[slot] and call_id != self._ids[slot])
+        """Another name or a new id begins a new call; an id without a name is one that is made up for every piece."""
+        call = self._calls[slot]
+        return bool(name) and (call.name not in ("", name) or bool(call_id and call.id not in ("", call_id)))
 
     def _open(self) -> int:
-        self._ids.append("")
-        self._names.append("")
-        return len(self._ids) - 1
+        self._calls.append(CallSoFar())
+        return len(self._calls) - 1
+
+    def _open_instead(self, index: int | None, position: int, call_id: str) -> int:
+        """A slot for what begins where another call stood; the pieces that follow are its own, even if both have one id."""
+        slot = self._by_position[position] = self._open()
+        if index is not None:
+            self._by_index[index] = slot
+        if call_id:
+            self._by_id[call_id] = slot
+        return slot
 
     def _delta(self, slot: int, call_id: str, name: str, arguments: Any, signature: str = "") -> ToolCallDelta:
-        self._ids[slot] = self._ids[slot] or call_id
-        self._names[slot] = self._names[slot] or name
-        if isinstance(arguments, str):
-            return ToolCallDelta(slot, call_id, name, arguments, signature=signature)
-        if arguments is None or is_object(arguments):
+        call = self._calls[slot]
+        if call_id and not call.id:
+            call.id = call_id
+        if name and not call.name:
+            call.name = name
+        if arguments is None:
+            return ToolCallDelta(slot, call_id, name, signature=signature)
+        if is_object(arguments):
+            call.give(arguments)
             return ToolCallDelta(slot, call_id, name, given=arguments, signature=signature)
-        return ToolCallDelta(slot, call_id, name, json.dumps(arguments), signature=signature)
+        text = arguments if isinstance(arguments, str) else written(arguments).decode() or "["
+        if text:
+            call.grow(text)
+        return ToolCallDelta(slot, call_id, name, text, signature=signature)
 
 
 def _signature(part: ToolPart) -> str:

@@ -32,10 +32,15 @@ class Vendor(msgspec.Struct, gc=False):
 
 
 class Delta(msgspec.Struct, gc=False):
+    """A piece of the reply. Reasoning has many names: chat_reasoning says whose they are."""
+
     content: object = None
     reasoning_content: object = None
     reasoning: object = None
+    reasoning_text: object = None
+    thinking: object = None
     reasoning_details: list[object] | None = None
+    thinking_blocks: list[object] | None = None
     refusal: str | None = None
     tool_calls: list[ToolPart] | None = None
     function_call: FunctionPart | None = None

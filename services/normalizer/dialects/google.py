@@ -14,7 +14,7 @@ from schemas.chunks import FinishReason, ProviderError, Usage
 from services.normalizer.decode import UNREADABLE, counts, word
 from services.normalizer.dialects.google_parts import Parts
 from services.normalizer.dialects.google_wire import CHUNK, REPORT, Chunk, Counts
-from services.normalizer.dialects.odd_events import read_odd
+from services.normalizer.dialects.odd_events import read_odd, tells_refusal
 from services.normalizer.errors import stream_error
 from services.normalizer.errors.families import Family
 from services.normalizer.events import Event, Failed, Finish, Start
@@ -100,7 +100,12 @@ class Google:
         if chunk.feedback and (blocked := _blocked(chunk.feedback)) is not None:
             out.append(Failed(blocked))
             return
-        for candidate in chunk.candidates or ():
+        candidates = chunk.candidates
+        if candidates is None:
+            if usage is None and not chunk.feedback and tells_refusal(event.data):
+                read_odd(event, out, self._family)
+            return
+        for candidate in candidates:
             if not candidate.index:
                 parts = candidate.content.parts if candidate.content is not None else None
                 if parts and self._parts.read(parts, out) and not self._has_room(event.data):

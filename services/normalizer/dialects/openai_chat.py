@@ -1,8 +1,7 @@
 """OpenAI's chat completions, as some thirty providers speak it.
 
 The format: https://platform.openai.com/docs/api-reference/chat-streaming. What differs between providers is read by its
-shape, never by the provider's name: reasoning under three names (https://openrouter.ai/docs/use-cases/reasoning-tokens,
-https://api-docs.deepseek.com/guides/reasoning_model), content as a list of parts
+shape, never by the provider's name: reasoning under several names (chat_reasoning), content as a list of parts
 (https://docs.mistral.ai/capabilities/reasoning), usage in a chunk without choices, on every chunk, inside a choice or
 under `x_groq`, tools that the provider ran itself (https://console.groq.com/docs/compound), a whole `message` in place of
 deltas from a server that cannot stream.
@@ -109,8 +108,15 @@ class OpenAIChat:
         return None
 
     def _read_delta(self, delta: Delta, out: list[Event]) -> None:
-        if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
-            self._reasoning.read(delta.reasoning_content, delta.reasoning, delta.reasoning_details or (), out)
+        if (
+            delta.reasoning_content
+            or delta.reasoning
+            or delta.reasoning_details
+            or delta.reasoning_text
+            or delta.thinking
+            or delta.thinking_blocks
+        ):
+            self._reasoning.read(delta, out)
         content = delta.content
         if content:
             if isinstance(content, str):
@@ -126,12 +132,13 @@ class OpenAIChat:
             out.append(TextDelta(delta.refusal))
         if delta.function_call:
             self._tools.read_legacy(delta.function_call, out)
-        for tool in delta.executed_tools or ():
-            self._note_executed(tool)
+        if delta.executed_tools:
+            for tool in delta.executed_tools:
+                self._note_executed(tool)
 
     def _read_part(self, part: object, out: list[Event]) -> None:
-        """A part of a content list: text, or thinking whose own parts are text."""
-        if is_object(part) and part.get("type") == "thinking":
+        """A part of a content list: text, or reasoning whose own parts are text."""
+        if is_object(part) and part.get("type") in ("thinking", "reasoning"):
             self._reasoning.read_part(part, out)
             return
         text = part if isinstance(part, str) else word(part, "text")

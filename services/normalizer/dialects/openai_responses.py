@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from schemas.chunks import FinishReason, Usage
 from services.normalizer.decode import UNREADABLE, counts, is_array, is_object, object_at, word, written
-from services.normalizer.dialects.odd_events import read_odd
+from services.normalizer.dialects.odd_events import read_odd, tells_refusal
 from services.normalizer.dialects.responses_items import Items
 from services.normalizer.dialects.responses_wire import PAYLOAD, Payload, Response
 from services.normalizer.errors import event_error, stream_error
@@ -72,7 +72,12 @@ class OpenAIResponses:
             self._read_item(kind, payload, out)
         elif payload.response is not None:
             self._read_response(kind, payload.response, out)
-        elif kind == "error" or payload.error or event.name == b"error":
+        elif (
+            kind == "error"
+            or payload.error
+            or event.name == b"error"
+            or (not payload.type and tells_refusal(event.data))
+        ):
             read_odd(event, out, self._family)
 
     def close(self, out: list[Event]) -> None:
