@@ -217,6 +217,13 @@ def test_an_event_that_is_of_another_kind_tells_no_error(
     assert play(dialect, [b"data: " + payload + b"\n\n"]).error.code == "stream_incomplete"
 
 
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "google"])
+def test_an_exception_under_its_own_name_is_an_error(dialect: str, play: Callable[..., Any]) -> None:
+    payload = b'{"throttlingException": {"message": "Too many tokens, please wait before trying again."}}'
+    error = play(dialect, [b"data: " + payload + b"\n\n"]).error
+    assert (error.type, error.code, error.retryable) == ("rate_limit", "throttlingException", True)
+
+
 def test_the_provider_may_overrule_whether_a_retry_helps() -> None:
     assert http_error(400, {"x-should-retry": "true"}, b"").retryable
     assert not http_error(500, {"X-Should-Retry": "false"}, b"").retryable

@@ -100,6 +100,7 @@ def is_refusal(body: object) -> bool:
     coded = body.get("code") not in (None, "", 0, 200, "0", "200")
     return bool(
         body.get("error")
+        or _exception(body)
         or (isinstance(body.get("message"), str) and body["message"])
         or body.get("detail")
         or (coded and isinstance(body.get("msg"), str))
@@ -113,6 +114,14 @@ def _inner(root: dict[str, Any]) -> object:
             inner = inner[0]
         if (is_object(inner) and (key != "errors" or _first_text(inner))) or isinstance(inner, str):
             return inner
+    return _exception(root)
+
+
+def _exception(root: dict[str, Any]) -> dict[str, Any] | None:
+    """An error under its own name, as Bedrock's streams have it: `{"throttlingException": {"message": ...}}`."""
+    for name, told in root.items():
+        if name.endswith("Exception") and is_object(told):
+            return {"code": name, **told}
     return None
 
 

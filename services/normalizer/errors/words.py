@@ -73,7 +73,7 @@ _PATTERNS: Mapping[Reason, Pattern[str]] = {
         r"\binput length should be\b",
         r"\breduce the length of the (?:messages?|prompt|input)\b",
         r"\brequest too large for model\b",
-        r"\btoo many tokens\b",
+        r"\btoo many tokens\b(?!, please wait)",
         r"\bexceed\w* (?:the )?(?:model )?token limit\b",
     ),
     "model": _any(
@@ -127,7 +127,12 @@ _PATTERNS: Mapping[Reason, Pattern[str]] = {
         r"\bauthentication (?:fail\w*|error|required)\b",
         r"\b(?:organi[sz]ation|account) (?:has been|is) (?:disabled|restricted|suspended)\b",
     ),
-    "rate_limit": _any(r"\brate[ -]?limit(?:s|ed|ing)?\b", r"\btoo many requests\b", r"\bquota exceeded\b"),
+    "rate_limit": _any(
+        r"\brate[ -]?limit(?:s|ed|ing)?\b",
+        r"\btoo many requests\b",
+        r"\bquota exceeded\b",
+        r"\btoo many tokens, please wait\b",
+    ),
     "overloaded": _any(
         r"\boverloaded\b",
         r"\b(?:temporarily|service|currently) unavailable\b",
@@ -175,7 +180,7 @@ _HINTS: Mapping[Reason, tuple[str, ...]] = {
     "plan": ("plan", "include access", "subscription"),
     "content": ("content", "violat", "flagged", "moderation", "blocked", "sensitive", "high risk"),
     "key": ("key", "token", "credential", "header", "unauthori", "authentication", "organi", "account"),
-    "rate_limit": ("limit", "too many requests", "quota"),
+    "rate_limit": ("limit", "too many requests", "quota", "too many tokens"),
     "overloaded": ("overloaded", "unavailable", "capacity", "high"),
     "timeout": ("time", "deadline"),
     "server": ("internal", "server had"),
