@@ -2,6 +2,9 @@
 
 `start`, `text_delta`, `thinking_delta` with its signature, `toolcall_delta` with its raw piece and the arguments so far,
 `server_toolcall`, then `done` with all content and the usage, or `error`. No guards: it is what the provider said.
+
+The raw pieces of a call, joined, are its arguments. Where a provider took back what it had said, a `toolcall_delta` has
+`"replaces": true`: its piece is the whole text, and the pieces before it count no more.
 """
 
 from typing import Any, Literal
@@ -104,14 +107,17 @@ class CanonicalStream:
             block.call_id = clean(event.id) or made_id(len(self._calls) - 1)
         block.name = block.name or clean(event.name)
         block.grow(event)
-        return {
+        told: CanonicalEvent = {
             "type": "toolcall_delta",
             "index": block.index,
             "id": block.call_id,
             "name": block.name,
-            "raw_json_delta": block.pairs.push(event.arguments),
+            "raw_json_delta": block.pairs.push(event.whole or event.arguments),
             "partial_args": block.preview,
         }
+        if event.whole:
+            told["replaces"] = True
+        return told
 
     def _run(self, kind: Literal["text", "thinking"]) -> "_Block":
         last = self._blocks[-1] if self._blocks else None
@@ -158,10 +164,16 @@ class _Block:
         """Take a piece of a call."""
         if event.given is not None:
             self.preview = event.given
-        if not event.arguments:
+        text = event.arguments
+        if event.whole:
+            text = event.whole
+            self.pieces.clear()
+            self.pairs = PairJoiner()
+            self._size = self._read_at = 0
+        if not text:
             return
-        self.pieces.append(event.arguments)
-        self._size += len(event.arguments)
+        self.pieces.append(text)
+        self._size += len(text)
         if self._size <= _ALWAYS_BELOW or self._size >= self._read_at * _GROWTH:
             self._read_at = self._size
             self.preview = parse_partial_json("".join(self.pieces))

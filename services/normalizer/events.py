@@ -45,7 +45,8 @@ class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
 
     Empty strings say nothing. `id` and `name` are set by the first piece that has them. `arguments` is appended to the
     raw JSON text. `given` is a whole argument object, which counts only if no text comes. `signature` is the thought
-    signature that belongs to this call.
+    signature that belongs to this call. `whole` is all of the raw JSON text, in place of the pieces so far; a delta has
+    either that or `arguments`.
     """
 
     slot: int
@@ -54,6 +55,7 @@ class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
     arguments: str = ""
     given: dict[str, Any] | None = None
     signature: str = ""
+    whole: str = ""
 
 
 class ReplayPart(msgspec.Struct, frozen=True, gc=False):

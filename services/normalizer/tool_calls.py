@@ -55,6 +55,8 @@ class ToolCalls:
             call = self._calls[delta.slot] = _Call()
         if delta.arguments:
             call.pieces.append(delta.arguments)
+        elif delta.whole:
+            call.pieces = [delta.whole]
         if delta.id and not call.id:
             call.id = delta.id
         if delta.name and not call.name:

@@ -1,18 +1,19 @@
 """OpenAI's responses stream: items that open, grow and close, then the whole response once more.
 
 https://platform.openai.com/docs/api-reference/responses-streaming. Event names repeat the payload's `type`, so only the
-payload counts. Items are told apart by `output_index`, since some servers give an item a new id with every event. What
-the deltas left out is taken from the `done` events, and from the final response where they left out everything.
-Unknown events and items are skipped.
+payload counts. Items are told apart by `output_index`, since some servers give an item a new id with every event; where
+an id does come again, it says more than the index, which others leave out or always give as 0. What the deltas left out
+or said wrongly is taken from the `done` events, and from the final response. Unknown events and items are skipped.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 from schemas.chunks import FinishReason, Usage
 from services.normalizer.decode import UNREADABLE, counts, is_array, is_object, object_at, word, written
 from services.normalizer.dialects.odd_events import read_odd, tells_refusal
 from services.normalizer.dialects.responses_items import Items
-from services.normalizer.dialects.responses_wire import PAYLOAD, Payload, Response
+from services.normalizer.dialects.responses_texts import Channel
+from services.normalizer.dialects.responses_wire import PAYLOAD, Payload, Response, item_id_of
 from services.normalizer.errors import event_error, stream_error
 from services.normalizer.errors.families import Family
 from services.normalizer.events import EndMark, Event, Failed, Finish, Start, TextDelta, ThinkingDelta
@@ -41,6 +42,8 @@ class OpenAIResponses:
         self._response_id = ""
         self._usage: dict[str, Any] | None = None
         self._items = Items()
+        self._texts = self._items.texts
+        self._calls = self._items.calls
 
     def read(self, event: SseEvent, out: list[Event]) -> None:
         """Append what this event says."""
@@ -58,18 +61,18 @@ class OpenAIResponses:
             if not isinstance(text, str):
                 text = _text_of(text)
             if text:
-                self._items.grow("text", payload.output_index, payload.content_index, text)
+                self._texts.grow("text", payload.output_index, payload.content_index, text, event.data)
                 out.append(TextDelta(text))
         elif kind == "response.function_call_arguments.delta":
-            self._items.grow_call(payload.output_index, _text_of(payload.delta), out)
+            self._calls.grow(payload.output_index, _text_of(payload.delta), event.data, out)
         elif kind == "response.custom_tool_call_input.delta":
-            self._items.grow_free(payload.output_index, _text_of(payload.delta))
+            self._calls.grow_input(payload.output_index, _text_of(payload.delta), event.data)
         elif kind in _RAW_THOUGHT_DELTAS:
-            self._think(payload, "raw", payload.content_index, out)
+            self._think(payload, "raw", payload.content_index, event.data, out)
         elif kind in _SUMMARY_DELTAS:
-            self._think(payload, "summary", payload.summary_index, out)
+            self._think(payload, "summary", payload.summary_index, event.data, out)
         elif kind.endswith(".done") or kind == "response.output_item.added":
-            self._read_item(kind, payload, out)
+            self._read_item(kind, payload, event.data, out)
         elif payload.response is not None:
             self._read_response(kind, payload.response, out)
         elif (
@@ -83,39 +86,39 @@ class OpenAIResponses:
     def close(self, out: list[Event]) -> None:
         """Append the free text of a call that nothing closed, and the usage, which is complete only now."""
         if self.finished:
-            self._items.finish(out)
+            self._calls.finish(out)
         if self._usage is not None:
             out.append(_report(self._usage))
 
-    def _think(self, payload: Payload, kind: Any, part: int | None, out: list[Event]) -> None:
+    def _think(self, payload: Payload, kind: Any, part: int | None, data: bytes, out: list[Event]) -> None:
         text = _text_of(payload.delta)
         if text:
-            self._items.grow(kind, payload.output_index, part, text)
+            self._texts.grow(kind, payload.output_index, part, text, data)
             out.append(ThinkingDelta(text, kind))
 
-    def _read_item(self, kind: str, payload: Payload, out: list[Event]) -> None:
-        items, index = self._items, payload.output_index
+    def _read_item(self, kind: str, payload: Payload, data: bytes, out: list[Event]) -> None:
+        texts, index = self._texts, payload.output_index
         match kind:
             case "response.output_item.added":
-                items.open(index, payload.item, out)
+                self._items.open(index, payload.item, out)
             case "response.output_item.done":
-                items.close(index, payload.item, out)
+                self._items.close(index, payload.item, out)
             case "response.output_text.done":
-                items.complete("text", index, payload.content_index, payload.text, out)
+                texts.complete("text", index, payload.content_index, payload.text, item_id_of(data), "text", out)
             case "response.refusal.done":
-                items.complete("text", index, payload.content_index, payload.refusal, out)
+                texts.complete("text", index, payload.content_index, payload.refusal, item_id_of(data), "text", out)
             case "response.content_part.done":
-                channel: Literal["raw", "text"] = "raw" if word(payload.part, "type") == "reasoning_text" else "text"
+                channel: Channel = "raw" if word(payload.part, "type") == "reasoning_text" else "text"
                 text = word(payload.part, "text") or word(payload.part, "refusal")
-                items.complete(channel, index, payload.content_index, text, out)
+                texts.complete(channel, index, payload.content_index, text, item_id_of(data), "part", out)
             case "response.reasoning_text.done":
-                items.complete("raw", index, payload.content_index, payload.text, out)
+                texts.complete("raw", index, payload.content_index, payload.text, item_id_of(data), "text", out)
             case "response.reasoning_summary_text.done":
-                items.complete("summary", index, payload.summary_index, payload.text, out)
+                texts.complete("summary", index, payload.summary_index, payload.text, item_id_of(data), "text", out)
             case "response.function_call_arguments.done":
-                items.complete_call(index, payload.arguments, out)
+                self._calls.complete(index, item_id_of(data), payload.arguments, out)
             case "response.custom_tool_call_input.done":
-                items.complete_free(index, payload.input, out)
+                self._calls.complete_input(index, item_id_of(data), payload.input, out)
             case _:
                 return
 

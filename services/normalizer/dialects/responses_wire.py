@@ -31,4 +31,15 @@ class Payload(msgspec.Struct, gc=False):
     error: object = None
 
 
+class Owner(msgspec.Struct, gc=False):
+    item_id: str | None = None
+
+
 PAYLOAD = PayloadDecoder(Payload)
+_OWNER = PayloadDecoder(Owner)
+
+
+def item_id_of(data: bytes) -> str:
+    """The item that an event names. It is no field of Payload: few events need it, and it can be as long as a text."""
+    owner = _OWNER.decode(data)
+    return (owner.item_id if owner is not None else None) or ""
