@@ -184,7 +184,7 @@ def test_events_without_a_blank_line_between_them_are_all_read(play: Callable[..
 def test_the_text_of_an_event_that_keeps_the_connection_open_is_no_error(
     dialect: Dialect, play: Callable[..., Any]
 ) -> None:
-    reply = play(dialect, [b"event: ping\ndata: ping\n\n" + BEGUN[dialect]])
+    reply = play(dialect, [b'event: ping\ndata: ping\n\ndata: ""\n\n' + BEGUN[dialect]])
     assert (reply.text, reply.error.code) == ("a", "stream_incomplete")
 
 

@@ -100,10 +100,12 @@ def test_arguments_streamed_by_path_are_merged(play_google: Callable[..., Any]) 
         part_of_call(piece("$.a.b[0].c", True, stringValue="x")),
         part_of_call(piece("$.a.b[0].c", stringValue="y"), piece("$.a.b[1]", numberValue=2)),
         part_of_call(piece("$['k.e[y]']", boolValue=True), piece("$.n", nullValue="NULL_VALUE")),
+        part_of_call(piece("$['it\\'s']", numberValue=1), piece('$["a\\\\b"]', numberValue=2)),
         chunk({"functionCall": {}}),
         chunk(finish="STOP"),
     )
-    assert reply.arguments == [("f", {"a": {"b": [{"c": "xy"}, 2]}, "k.e[y]": True, "n": None})]
+    quoted = {"it's": 1, "a\\b": 2}
+    assert reply.arguments == [("f", {"a": {"b": [{"c": "xy"}, 2]}, "k.e[y]": True, "n": None, **quoted})]
 
 
 @pytest.mark.parametrize("path", ["$.empty", "$.list[0]"])

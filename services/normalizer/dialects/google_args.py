@@ -12,6 +12,7 @@ from typing import Any
 from services.normalizer.decode import is_array, is_object, word
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]|\[(?:'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\")\]")
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _MAX_STEPS = 64
 _MAX_HOLES = 100
 """How many items of a call's arrays indexes may pass over."""
@@ -136,7 +137,8 @@ def _steps(path: str) -> list[str | int]:
         if index is not None:
             steps.append(int(index[:12]))
         else:
-            steps.append(name if name is not None else single if single is not None else double or "")
+            quoted = single if single is not None else double or ""
+            steps.append(name if name is not None else _ESCAPE.sub(r"\1", quoted))
         at = found.end()
     return steps
 

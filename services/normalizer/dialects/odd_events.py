@@ -35,5 +35,5 @@ def read_odd(event: SseEvent, out: list[Event], family: Family) -> None:
         payload = text
     if is_array(payload) and payload:
         payload = payload[0]
-    if is_object(payload) or isinstance(payload, str):
+    if is_object(payload) or (isinstance(payload, str) and payload):
         out.append(Failed(event_error(payload, event.data, family)))
