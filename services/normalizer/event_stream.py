@@ -9,6 +9,7 @@ from typing import Any, assert_never
 from schemas.chunks import ProviderError
 from services.normalizer.decode import UNREADABLE, is_array, is_object, loads
 from services.normalizer.dialects import StreamDialect
+from services.normalizer.dialects.odd_events import fails
 from services.normalizer.endings import (
     ConnectFailed,
     ConnectionReset,
@@ -92,7 +93,7 @@ class EventStream:
     def _read(self, event: SseEvent, out: list[Event]) -> None:
         if event.unframed:
             payload = _object(event.data)
-            if is_refusal(payload):
+            if fails(payload):
                 self._body = None
                 out.append(Failed(event_error(payload, event.data, self._family)))
             return

@@ -207,7 +207,7 @@ class SseParser:
         elif field == b"retry":
             if value.isdigit():
                 self.retry_ms = int(value[:_MAX_DIGITS])
-        elif value.startswith(b"{"):
+        elif value.startswith(b"{") and value != b"{}":
             self._name = b"error"
             self._data.append(value)
             self._data_size += len(line)

@@ -188,6 +188,22 @@ def test_the_text_of_an_event_that_keeps_the_connection_open_is_no_error(
     assert (reply.text, reply.error.code) == ("a", "stream_incomplete")
 
 
+@pytest.mark.parametrize("dialect", BEGUN)
+@pytest.mark.parametrize(
+    "notice",
+    [
+        b'event: ping\ndata: {"message":"pong"}\n\n',
+        b'event: status\ndata: {"message":"loading model"}\n\n',
+        b'data: {"status":"processing","message":"queued"}\n\n',
+        b'{"status":"processing","message":"queued"}\n\n',
+        b"error: {}\n\n",
+    ],
+)
+def test_a_word_about_what_goes_on_is_no_error(dialect: Dialect, notice: bytes, play: Callable[..., Any]) -> None:
+    reply = play(dialect, [BEGUN[dialect] + notice + BEGUN[dialect]])
+    assert (reply.text, reply.error.code) == ("aa", "stream_incomplete")
+
+
 def test_every_ending_of_the_raw_topic_has_its_meaning() -> None:
     origin = RawOrigin(turn="m1", generation=1, instance="p", dialect="anthropic", model="m")
     now = datetime(2026, 11, 30, tzinfo=UTC)

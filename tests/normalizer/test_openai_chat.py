@@ -220,6 +220,42 @@ def test_a_thinking_block_signs_reasoning_that_came_in_another_field(chat: Calla
     assert reply.metadata.replay == ({"type": "reasoning_content", "reasoning_content": "hm"},)
 
 
+def test_reasoning_details_that_repeat_what_came_in_pairs_are_told_once(chat: Callable[..., Any]) -> None:
+    def pair(text: str) -> dict[str, Any]:
+        return {"reasoning": text, "reasoning_details": [{"type": "reasoning.text", "text": text, "index": 0}]}
+
+    whole = {"reasoning_details": [{"type": "reasoning.text", "text": "Hello", "signature": "S", "index": 1}]}
+    reply = chat(pair("Hel"), pair("lo"), whole)
+    assert (reply.thinking, reply.metadata.thought_signature) == ("Hello", "S")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "arguments"),
+    [
+        (
+            {"id": "x", "name": "f", "arguments": {"a": 1}},
+            {"name": "f", "arguments": {"a": 1, "b": 2}},
+            {"a": 1, "b": 2},
+        ),
+        ({"name": "f", "arguments": {"a": 1}}, {"name": "f", "arguments": {"a": 1, "b": 2}}, {"a": 1, "b": 2}),
+        ({"id": "x", "name": "f", "arguments": '{"a":1}'}, {"id": "x", "name": "g", "arguments": None}, {"a": 1}),
+        (
+            {"id": "x", "name": "f", "arguments": '{"a":1}'},
+            {"id": "x", "name": "functions.f", "arguments": ""},
+            {"a": 1},
+        ),
+    ],
+)
+def test_a_call_that_is_told_again_as_it_grows_or_by_another_name_is_one(
+    first: dict[str, Any], second: dict[str, Any], arguments: dict[str, Any], chat: Callable[..., Any]
+) -> None:
+    def piece(told: dict[str, Any]) -> dict[str, Any]:
+        function = {"name": told["name"], "arguments": told["arguments"]}
+        return {"tool_calls": [{"index": 0, "id": told.get("id", ""), "function": function}]}
+
+    assert chat(piece(first), piece(second)).arguments == [("f", arguments)]
+
+
 def test_reasoning_details_alone_count_and_are_kept_in_order(chat: Callable[..., Any]) -> None:
     def detail(kind: str, **more: Any) -> dict[str, Any]:
         return {"reasoning_details": [{"type": f"reasoning.{kind}", **more}]}

@@ -194,7 +194,67 @@ def test_reasoning_that_ends_at_another_index_is_told_once(play_responses: Calla
     ],
 )
 def test_two_equal_messages_are_both_told(told: list[Payload], play_responses: Callable[..., Any]) -> None:
-    assert play_responses(*told, completed(message("Hi"), message("Hi"))).text == "HiHi"
+    assert play_responses(*told, completed(message("Hi"), message("Hi", item_id="m2"))).text == "HiHi"
+
+
+def test_a_message_that_the_final_response_has_twice_is_told_once(play_responses: Callable[..., Any]) -> None:
+    hello = message("Hello")
+    assert play_responses(text("Hello"), said("Hello"), done(0, hello), completed(hello, hello)).text == "Hello"
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        [done(0, call(arguments="{}"))],
+        [done(0, call(arguments="null"))],
+        [done(0, call(arguments='{"x":'))],
+        [event("function_call_arguments.done", 0, arguments="{}")],
+        [event("function_call_arguments.done", 0, arguments='{"x":1}'), done(0, call(arguments="{}"))],
+        [done(0, call(arguments='{"x":1}')), completed(call(arguments='{"x":2}'))],
+    ],
+)
+def test_arguments_that_are_whole_are_not_replaced_by_less(
+    later: list[Payload], play_responses: Callable[..., Any]
+) -> None:
+    reply = play_responses(added(0, call()), piece('{"x":1}'), *later, completed(call(arguments="{}")))
+    assert reply.arguments == [("f", {"x": 1})]
+
+
+def test_a_call_that_was_cut_does_not_become_whole_by_what_an_incomplete_response_says(
+    play_responses: Callable[..., Any],
+) -> None:
+    cut = {
+        "type": "response.incomplete",
+        "response": {
+            "status": "incomplete",
+            "incomplete_details": {"reason": "max_output_tokens"},
+            "output": [call(arguments='{"x":1}')],
+        },
+    }
+    (one,) = play_responses(added(0, call()), piece('{"x":1,"y":"z'), cut).calls
+    assert one.arguments_truncated
+
+
+def test_two_calls_with_one_id_at_two_places_are_two_though_nothing_opened_them(
+    play_responses: Callable[..., Any],
+) -> None:
+    first, second = (done(place, call("f", '{"x":1}', item_id=f"fc{place}")) for place in (0, 1))
+    assert len(play_responses(first, second, completed()).calls) == 2
+
+
+def test_a_delta_that_comes_late_is_of_the_text_that_it_names(play_responses: Callable[..., Any]) -> None:
+    at = {"item_id": "msg"}
+    late = [text("Hel", **at), text("lo", **at), said("Hello", **at), text("Hel", **at), done(0, message("Hello"))]
+    assert play_responses(added(0, message()), *late, completed(message("Hello"))).text == "HelloHel"
+
+
+def test_a_text_that_begins_like_another_is_not_taken_for_it(play_responses: Callable[..., Any]) -> None:
+    first, second = message("I see", item_id="a"), message("I agree", item_id="b")
+    told = [
+        *(added(0, message(item_id="a")), added(1, message(item_id="b")), text("I", 0, item_id="a")),
+        *(done(1, second), text(" see", 0, item_id="a"), done(0, first)),
+    ]
+    assert play_responses(*told, completed(first, second)).text == "II agree see"
 
 
 @pytest.mark.parametrize(

@@ -74,12 +74,7 @@ class Anthropic:
                 self._finish(payload.delta.stop_reason, payload.delta.stop_details, out)
         elif kind == "message_stop":
             out.append(EndMark())
-        elif (
-            kind == "error"
-            or payload.error
-            or event.name == b"error"
-            or (not payload.type and tells_refusal(event.data))
-        ):
+        elif kind == "error" or payload.error or event.name == b"error" or (not payload.type and tells_refusal(event)):
             read_odd(event, out, self._family)
 
     def close(self, out: list[Event]) -> None:

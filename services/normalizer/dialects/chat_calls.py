@@ -32,21 +32,23 @@ class CallSoFar:
 
         For providers that number all calls alike and give them no ids (https://github.com/diegosouzapw/OmniRoute/pull/11043,
         https://github.com/cloudwego/eino/pull/1057). Only a call whose arguments are whole can have ended. Another name
-        begins another call then; the same one does if the piece is a whole call by itself, and not this one once more.
+        begins another call then, but not under the same id and without arguments; the same name does if neither has an id
+        and the piece is a whole call by itself, and not this one once more, or more of it.
         Arguments without entries may stand for those that follow.
         """
         if not name or not self.name:
             return False
         if name != self.name:
-            return self._is_whole()
-        if call_id:
+            is_same = call_id != "" and call_id == self.id and arguments in (None, "", {})
+            return not is_same and self._is_whole()
+        if call_id or self.id:
             return False
         again = _whole_object(arguments)
         if again is None or not self._is_whole():
             return False
         told = parsed_arguments("".join(self._pieces)) if self._pieces else self._given
         try:
-            return bool(told) and told != again
+            return bool(told) and not _holds(again, told)
         except RecursionError:
             return False
 
@@ -62,6 +64,11 @@ class CallSoFar:
                 self._goes_on = True
         self._looked_at = len(self._pieces)
         return prefix.whole and not self._goes_on
+
+
+def _holds(again: dict[str, Any], told: dict[str, Any] | None) -> bool:
+    """Whether the object has all entries of the one before, as it has when a server sends it whole each time it grows."""
+    return all(key in again and again[key] == value for key, value in (told or {}).items())
 
 
 def _whole_object(arguments: object) -> dict[str, Any] | None:

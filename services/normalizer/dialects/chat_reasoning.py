@@ -27,6 +27,8 @@ class Reasoning:
         self._read_details = read_details
         self._told = False
         self._told_apart = False
+        self._paired: list[str] = []
+        self._paired_size = 0
         self._content: list[str] = []
         self._thinking: list[str] = []
         self._details: list[tuple[dict[str, Any], list[str]]] = []
@@ -35,8 +37,9 @@ class Reasoning:
         """Append the thinking that the fields of one delta mean.
 
         Plain fields repeat each other, and the details repeat them, so of what comes together one is told. Details that
-        come alone are told unless plain text came alone before, which they may repeat. Blocks repeat what any other field
-        told before: they may come whole at the end (https://github.com/BerriAI/litellm/pull/31022).
+        come alone are told unless they repeat what came in pairs, or plain text came alone before, which they may repeat.
+        Blocks repeat what any other field told before: they may come whole at the end
+        (https://github.com/BerriAI/litellm/pull/31022).
         """
         details, blocks = delta.reasoning_details, delta.thinking_blocks
         text, kind, signature = self._keep_all(details) if details else ("", "raw", "")
@@ -45,9 +48,13 @@ class Reasoning:
         plain = _text(delta.reasoning_content) or _text(delta.reasoning) or _text(delta.reasoning_text)
         plain = plain or _text(delta.thinking)
         if plain:
-            self._told_apart = self._told_apart or not text
+            if text:
+                self._paired.append(plain)
+                self._paired_size += len(plain)
+            else:
+                self._told_apart = True
             text = plain
-        elif self._told_apart or not self._read_details:
+        elif self._told_apart or not self._read_details or self._is_repeated(text):
             text = ""
         self._told = self._told or bool(text)
         if blocks:
@@ -55,6 +62,10 @@ class Reasoning:
             signature = signature or "".join([word(block, "signature") for block in blocks])
         if text or signature:
             out.append(ThinkingDelta(text, kind, signature))
+
+    def _is_repeated(self, text: str) -> bool:
+        """Whether details that come alone are, as a whole, what came in pairs before."""
+        return len(text) == self._paired_size and "".join(self._paired) == text
 
     def read_part(self, part: dict[str, Any], out: list[Event]) -> None:
         """Append the thinking in a part of a content list."""

@@ -102,7 +102,7 @@ class Google:
             return
         candidates = chunk.candidates
         if candidates is None:
-            if usage is None and not chunk.feedback and tells_refusal(event.data):
+            if usage is None and not (chunk.feedback or self.finished) and tells_refusal(event):
                 read_odd(event, out, self._family)
             return
         for candidate in candidates:

@@ -71,7 +71,7 @@ class OpenAIChat:
             self._count(chunk.usage)
         if chunk.x_groq is not None:
             self._count(chunk.x_groq.usage)
-        if chunk.error or chunk.kind == "error" or (chunk.choices is None and tells_refusal(event.data)):
+        if chunk.error or chunk.kind == "error" or (chunk.choices is None and tells_refusal(event)):
             read_odd(event, out, self._family)
             return
         failure: Failed | None = None

@@ -75,12 +75,7 @@ class OpenAIResponses:
             self._read_item(kind, payload, event.data, out)
         elif payload.response is not None:
             self._read_response(kind, payload.response, out)
-        elif (
-            kind == "error"
-            or payload.error
-            or event.name == b"error"
-            or (not payload.type and tells_refusal(event.data))
-        ):
+        elif kind == "error" or payload.error or event.name == b"error" or (not payload.type and tells_refusal(event)):
             read_odd(event, out, self._family)
 
     def close(self, out: list[Event]) -> None:
@@ -131,10 +126,10 @@ class OpenAIResponses:
             self._usage = response.usage
         if kind not in _TERMINAL:
             return
-        if is_array(response.output):
-            self._items.recover(response.output, out)
-        self.finished = True
         status = response.status or kind.removeprefix("response.")
+        if is_array(response.output):
+            self._items.recover(response.output, out, complete=status == "completed")
+        self.finished = True
         if kind == "response.failed" or response.error:
             out.append(Finish("error", status))
             error: object = response.error

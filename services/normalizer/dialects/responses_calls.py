@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from services.normalizer.argument_recovery import parsed_arguments
 from services.normalizer.decode import is_object, word
 from services.normalizer.dialects.responses_places import Places
 from services.normalizer.dialects.responses_texts import unsaid
@@ -23,6 +24,7 @@ class _Call:
         self.slot = slot
         self.place = place
         self.call_id = ""
+        self.item_id = ""
         self.id = ""
         self.name = ""
         self.pieces: list[str] = []
@@ -30,6 +32,10 @@ class _Call:
         self.input: str | None = None
         self.settled = False
         self.closed = False
+
+    def stands_at(self, place: int, item: dict[str, Any]) -> bool:
+        """Whether an item with this call's id may be this one: not where both its place and its own id are others."""
+        return place == self.place or not self.item_id or word(item, "id") in ("", self.item_id)
 
 
 class Calls:
@@ -90,8 +96,11 @@ class Calls:
         call.closed = True
         self._take(call, item, out)
 
-    def recover(self, place: int, item: dict[str, Any], out: list[Event]) -> None:
-        """A call of the final response, at a place that is free: append what no event told, of each id once."""
+    def recover(self, place: int, item: dict[str, Any], out: list[Event], *, complete: bool) -> None:
+        """A call of the final response, at a place that is free: append what no event told, of each id once.
+
+        Of a response that is not `complete`, what stands of a call may be less than was streamed.
+        """
         call_id = _id_of(item)
         if call_id in self._spent:
             return
@@ -99,7 +108,7 @@ class Calls:
         call = self._known.get(call_id)
         if call is None:
             self.close(place, item, out)
-        elif not call.name or word(item, "name") in ("", call.name):
+        elif complete and (not call.name or word(item, "name") in ("", call.name)):
             self._name(call, item, out)
             self._take(call, item, out)
 
@@ -123,7 +132,7 @@ class Calls:
         if at is not None and (not own or own == at.call_id):
             return at
         known = self._known.get(own) if own and own not in self._spent else None
-        if known is not None and (not known.closed or _is_told(known, item)):
+        if known is not None and (not known.closed or (known.stands_at(place, item) and _is_told(known, item))):
             return known
         return at if at is not None and not at.call_id else self._begin(place)
 
@@ -132,6 +141,7 @@ class Calls:
         if not (call.id and call.name):
             out.append(ToolCallDelta(call.slot, call_id, name))
         call.call_id = call.call_id or word(item, "call_id")  # ids of items rotate, those of calls do not
+        call.item_id = call.item_id or word(item, "id")
         call.id = call.id or call_id
         call.name = call.name or name
         if self._known.setdefault(call_id, call) is not call:
@@ -147,17 +157,21 @@ class Calls:
             self._take_arguments(call, word(item, "arguments"), out)
 
     def _take_arguments(self, call: _Call, whole: str, out: list[Event]) -> None:
-        """Deltas may be lost, or be a cipher; the whole is what counts."""
-        if not whole or whole.isspace():
+        """Deltas may be lost, or be a cipher: then the whole is what counts. It is never worse than what was streamed."""
+        if not whole or whole.isspace() or call.settled:
             return
         rest = unsaid(call.pieces, whole)
         if rest is None:
-            call.pieces[:] = [whole]
-            out.append(ToolCallDelta(call.slot, whole=whole))
+            if not parsed_arguments(whole):
+                return
+            if parsed_arguments("".join(call.pieces)) is None:
+                call.pieces[:] = [whole]
+                out.append(ToolCallDelta(call.slot, whole=whole))
         elif rest:
             call.pieces.append(rest)
             out.append(ToolCallDelta(call.slot, arguments=rest))
-        self._settle(call)
+        if whole.rstrip().endswith("}"):
+            self._settle(call)
 
     def _take_input(self, call: _Call, text: str, out: list[Event]) -> None:
         if text == call.input or not (text or (call.input is None and not call.typed)):

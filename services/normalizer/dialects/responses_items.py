@@ -45,23 +45,24 @@ class Items:
             case kind:
                 self._put_aside(kind, item, out)
 
-    def recover(self, output: list[Any], out: list[Event]) -> None:
+    def recover(self, output: list[Any], out: list[Event], *, complete: bool) -> None:
         """Take from the final response what no event told: the rest of the text, all reasoning, and calls.
 
         Its items do not always stand at the indexes that the events gave, so each has a place of its own: no event's
         index is negative.
         """
         reasoned, aside = self._closed_reasoning or bool(self.texts.channels & {"raw", "summary"}), bool(self._aside)
-        told = self.texts.told_of("".join([_message_of(item) for item in output]))
+        messages = _messages_of(output)
+        told = self.texts.told_of("".join(messages))
         for offset, item in enumerate(output):
             kind = word(item, "type")
             if kind == "message":
-                text = _message_of(item)
+                text = messages[offset]
                 if rest := text[told:]:
                     out.append(TextDelta(rest))
                 told = max(0, told - len(text))
             elif kind in CALLS:
-                self.calls.recover(-1 - offset, item, out)
+                self.calls.recover(-1 - offset, item, out, complete=complete)
             elif not (reasoned if kind == "reasoning" else aside):
                 self.close(-1 - offset, item, out)
 
@@ -88,11 +89,18 @@ class Items:
         out.append(ServerToolCall(id=item_id, type=kind, name=name, args=args or None))
 
 
-def _message_of(item: object) -> str:
-    """The text of an item, if it is a message."""
-    if not is_object(item) or word(item, "type") != "message":
-        return ""
-    return "".join([_text_of(content) for content in _list(item, "content")])
+def _messages_of(output: list[Any]) -> list[str]:
+    """The text of each item; nothing for one that is no message, or that stands there once more, with its id."""
+    texts: list[str] = []
+    seen: set[tuple[str, str]] = set()
+    for item in output:
+        text = ""
+        if is_object(item) and word(item, "type") == "message":
+            text = "".join([_text_of(content) for content in _list(item, "content")])
+        known = (word(item, "id"), text)
+        texts.append("" if known[0] and known in seen else text)
+        seen.add(known)
+    return texts
 
 
 def _text_of(content: object) -> str:

@@ -13,10 +13,13 @@ class Places:
         self.last = 0
         """The place of the item that opened last: events that say nothing better are of it."""
         self._of: dict[str, int] = {}
+        self._opened: set[str] = set()
 
     def open(self, index: int | None, item_id: str) -> int:
         """The place of an item that begins. An id that several items have tells none of them."""
         place = self.last = self.last + 1 if index is None else index
+        if item_id:
+            self._opened.add(item_id)
         if item_id and self._of.setdefault(item_id, place) != place:
             self._of[item_id] = _SHARED
         return place
@@ -27,6 +30,10 @@ class Places:
         if place != _SHARED:
             return place
         return self.last if index is None else index
+
+    def opened(self, item_id: str) -> bool:
+        """Whether one item began with this id, and so is no other, whatever its events look like."""
+        return item_id in self._opened and self._of[item_id] != _SHARED
 
     def learn(self, item_id: str, place: int) -> None:
         """An item that never opened is at this place."""

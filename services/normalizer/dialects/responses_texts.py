@@ -17,7 +17,8 @@ _NONE = -1
 class _Part:
     """A part that grows."""
 
-    def __init__(self) -> None:
+    def __init__(self, item_id: str) -> None:
+        self.item_id = item_id
         self.pieces: list[str] = []
         self.closers: set[Closer] = set()
 
@@ -60,9 +61,14 @@ class Texts:
         if not text:
             return
         self._latest = None
+        is_opened = self._places.opened(item_id)
         place = self._places.find(index, item_id)
         self._places.learn(item_id, place)
-        told = self._meant(channel, place, part or 0, text, closer)
+        told = self._parts.get((channel, place, part or 0))
+        if not is_opened and (told is None or closer in told.closers):
+            told = self._told_last(channel, part or 0, text, closer) or told
+        if told is None:
+            told = self._begin(channel, place, part or 0, item_id)
         told.closers.add(closer)
         rest = unsaid(told.pieces, text)
         if rest:
@@ -78,23 +84,21 @@ class Texts:
         """The part that a delta is of. Behind its end another one begins, of a server that gives all the same index."""
         place = self._places.find(index, item_id)
         told = self._parts.get((channel, place, part))
-        if told is None or told.closers:
+        if told is None or (told.closers and not (item_id and item_id == told.item_id)):
             self._places.learn(item_id, place)
-            return self._begin(channel, place, part)
+            return self._begin(channel, place, part, item_id)
         self._last[channel, part] = told
         return told
 
-    def _meant(self, channel: Channel, place: int, part: int, text: str, closer: Closer) -> _Part:
-        """The part that ends: the one at its place, else the one that was told last and is the text's beginning."""
-        own = self._parts.get((channel, place, part))
-        if own is None or closer in own.closers:
-            last = self._last.get((channel, part))
-            if last is not None and closer not in last.closers and unsaid(last.pieces, text) is not None:
-                return last
-        return self._begin(channel, place, part) if own is None else own
+    def _told_last(self, channel: Channel, part: int, text: str, closer: Closer) -> _Part | None:
+        """The part that was told last, if it is the text's beginning."""
+        last = self._last.get((channel, part))
+        if last is None or closer in last.closers or unsaid(last.pieces, text) is None:
+            return None
+        return last
 
-    def _begin(self, channel: Channel, place: int, part: int) -> _Part:
-        told = self._parts[channel, place, part] = self._last[channel, part] = _Part()
+    def _begin(self, channel: Channel, place: int, part: int, item_id: str) -> _Part:
+        told = self._parts[channel, place, part] = self._last[channel, part] = _Part(item_id)
         self.channels.add(channel)
         if channel == "text":
             self._visible.append(told.pieces)
