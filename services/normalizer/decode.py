@@ -31,6 +31,11 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
 
 
+def first_of(value: Any) -> Any:
+    """The first item of an array that has some, as providers wrap what they say in one; any other value as it is."""
+    return value[0] if is_array(value) and value else value
+
+
 def object_at(holder: dict[str, Any], key: str) -> dict[str, Any]:
     """The object under a key; an empty one when there is none."""
     value = holder.get(key)

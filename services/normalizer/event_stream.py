@@ -7,7 +7,7 @@ end of `flush`, and it is the last.
 from typing import Any, assert_never
 
 from schemas.chunks import ProviderError
-from services.normalizer.decode import UNREADABLE, is_array, is_object, loads
+from services.normalizer.decode import UNREADABLE, first_of, is_object, loads
 from services.normalizer.dialects import StreamDialect
 from services.normalizer.dialects.odd_events import fails
 from services.normalizer.endings import (
@@ -199,11 +199,9 @@ def _is_malformed(event: Event) -> bool:
 def _object(data: bytes) -> dict[str, Any] | None:
     """The JSON object, or the first one of a JSON array."""
     try:
-        value = loads(data)
+        value = first_of(loads(data))
     except UNREADABLE:
         return None
-    if is_array(value) and value:
-        value = value[0]
     return value if is_object(value) else None
 
 

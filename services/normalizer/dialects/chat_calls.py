@@ -47,8 +47,10 @@ class CallSoFar:
         if again is None or not self._is_whole():
             return False
         told = parsed_arguments("".join(self._pieces)) if self._pieces else self._given
+        if not told:
+            return False
         try:
-            return bool(told) and not _holds(again, told)
+            return not _holds(again, told)
         except RecursionError:
             return False
 
@@ -66,9 +68,9 @@ class CallSoFar:
         return prefix.whole and not self._goes_on
 
 
-def _holds(again: dict[str, Any], told: dict[str, Any] | None) -> bool:
+def _holds(again: dict[str, Any], told: dict[str, Any]) -> bool:
     """Whether the object has all entries of the one before, as it has when a server sends it whole each time it grows."""
-    return all(key in again and again[key] == value for key, value in (told or {}).items())
+    return all(key in again and again[key] == value for key, value in told.items())
 
 
 def _whole_object(arguments: object) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 import re
 
-from services.normalizer.decode import UNREADABLE, is_array, is_object, loads, word
+from services.normalizer.decode import UNREADABLE, first_of, is_object, loads, word
 from services.normalizer.errors import event_error, is_refusal, stream_error
 from services.normalizer.errors.families import Family
 from services.normalizer.events import Event, Failed
@@ -53,7 +53,6 @@ def read_odd(event: SseEvent, out: list[Event], family: Family) -> None:
             out.append(Failed(stream_error("malformed_event", "an event holds no JSON", original=text)))
             return
         payload = text
-    if is_array(payload) and payload:
-        payload = payload[0]
+    payload = first_of(payload)
     if is_object(payload) or (isinstance(payload, str) and payload):
         out.append(Failed(event_error(payload, event.data, family)))

@@ -20,8 +20,8 @@ class Places:
         place = self.last = self.last + 1 if index is None else index
         if item_id:
             self._opened.add(item_id)
-        if item_id and self._of.setdefault(item_id, place) != place:
-            self._of[item_id] = _SHARED
+            if self._of.setdefault(item_id, place) != place:
+                self._of[item_id] = _SHARED
         return place
 
     def find(self, index: int | None, item_id: str) -> int:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from services.normalizer.decode import UNREADABLE, is_array, is_object
+from services.normalizer.decode import UNREADABLE, first_of, is_array, is_object
 
 MAX_NESTED_BYTES = 256 * 1024
 MAX_CODE_CHARS = 100
@@ -109,9 +109,7 @@ def is_refusal(body: object) -> bool:
 
 def _inner(root: dict[str, Any]) -> object:
     for key in ("error", "errors", "base_resp", "Error"):
-        inner: Any = root.get(key)
-        if is_array(inner) and inner:
-            inner = inner[0]
+        inner: Any = first_of(root.get(key))
         if (is_object(inner) and (key != "errors" or _first_text(inner))) or isinstance(inner, str):
             return inner
     return _exception(root)
@@ -218,9 +216,7 @@ def _parsed(text: object) -> object:
     if not isinstance(text, str) or text.lstrip()[:1] not in ("{", "["):
         return None
     try:
-        value: Any = json.loads(text[:MAX_NESTED_BYTES])
+        value: Any = first_of(json.loads(text[:MAX_NESTED_BYTES]))
     except UNREADABLE:
         return None
-    if is_array(value) and value:
-        value = value[0]
     return value if is_object(value) else None

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from schemas.chunks import ProviderError
 from schemas.redaction import hidden
-from services.normalizer.decode import UNREADABLE, is_array, is_object, loads
+from services.normalizer.decode import UNREADABLE, first_of, is_object, loads
 from services.normalizer.errors.body import MAX_CODE_CHARS, Said, said
 from services.normalizer.errors.families import OPENAI, Family
 from services.normalizer.errors.reason import reason_of
@@ -43,11 +43,9 @@ def http_error(
     lowered = {name.lower(): value for name, value in headers.items()}
     text = _decoded(body[:MAX_BODY_BYTES])
     try:
-        payload: object = loads(text.encode("utf-8", "surrogatepass"))
+        payload: object = first_of(loads(text.encode("utf-8", "surrogatepass")))
     except UNREADABLE:
         payload = None
-    if is_array(payload) and payload:
-        payload = payload[0]
     if is_object(payload):
         return _error(said(payload), text, status, lowered, now, family)
     message = payload if isinstance(payload, str) else _plain(text)
